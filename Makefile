@@ -1,0 +1,83 @@
+# akk's commands for people who work on it. Rule: two commands are enough on a
+# fresh machine (`make run`, `make test`); whatever else they need is installed
+# by apt where this user may, else named in one sentence.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+
+GO      ?= go
+GO_MIN  := 1.26
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The checkout may belong to another user than the one who builds (CI as root):
+# git then refuses to be asked by go, so the version is passed by hand.
+GOBUILD := $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VERSION)"
+
+# Seconds of fuzzing per target of fuzz-vt, and of idling in bench.
+FUZZTIME ?= 30s
+IDLE     ?= 60s
+# Worst cases of the suite: the whole of it must end below 5 minutes.
+TESTTIME ?= 290s
+
+.PHONY: run build test lint live bench bench-vt fuzz-vt cover clean need-go need-tmux need-cc
+
+run: need-tmux build ## build akk and open it
+	./akk
+
+build: need-go ## build ./akk
+	$(GOBUILD) -o akk ./cmd/akk
+
+test: need-go need-tmux need-cc ## the whole suite with the race detector
+	CGO_ENABLED=1 $(GO) test -buildvcs=false -race -timeout $(TESTTIME) ./...
+
+lint: need-go ## gofmt, go vet, staticcheck, govulncheck
+	@bad="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$bad" ]; then echo "not gofmt'ed:"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	@out="$$($(GO) tool govulncheck ./... 2>&1)"; rc=$$?; echo "$$out"; \
+	if [ $$rc -ne 0 ] && grep -qiE 'vuln\.go\.dev|no such host|dial tcp|connection refused|timeout' <<<"$$out"; then \
+	  echo "govulncheck: the vulnerability database (vuln.go.dev) can't be reached from here; nothing was checked"; \
+	else exit $$rc; fi
+
+live: need-tmux build ## real Codex and Claude Code against a scripted model server (installs them from npm into a cache)
+	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 20m -v -run 'Live' ./agents/lab/...
+
+bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
+	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)
+
+bench-vt: need-go ## the terminal emulator's speed
+	$(GO) test -buildvcs=false -run '^$$' -bench . -benchmem ./vtparse/...
+
+fuzz-vt: need-go ## fuzz the emulator and the recording reader for FUZZTIME each
+	@for p in ./vtparse ./vtparse/cast; do \
+	  for f in $$($(GO) test -buildvcs=false -list '^Fuzz' $$p | grep '^Fuzz'); do \
+	    echo "== $$p $$f"; $(GO) test -buildvcs=false -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
+	  done; \
+	done
+
+cover: need-go need-tmux ## coverage of the whole suite
+	$(GO) test -buildvcs=false -timeout $(TESTTIME) -coverprofile cover.out -coverpkg ./... ./...
+	$(GO) tool cover -func cover.out | tail -1
+
+clean:
+	rm -rf akk dist cover.out
+
+# What a machine must have. $(call install,packages) uses apt where it may.
+define install
+if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+  apt-get install -y --no-install-recommends $(1) || { apt-get update && apt-get install -y --no-install-recommends $(1); }; \
+elif command -v apt-get >/dev/null && sudo -n true 2>/dev/null; then \
+  sudo -n apt-get install -y --no-install-recommends $(1) || { sudo -n apt-get update && sudo -n apt-get install -y --no-install-recommends $(1); }; \
+fi
+endef
+
+need-go:
+	@command -v $(GO) >/dev/null || { echo "akk: Go is missing"; echo "  cure: install Go $(GO_MIN) or newer from https://go.dev/dl/ and have it in PATH"; exit 1; }
+
+need-tmux:
+	@command -v tmux >/dev/null || { $(call install,tmux) ; } ; \
+	command -v tmux >/dev/null || { echo "akk: tmux is missing and can't be installed from here (no apt, or no right to use it)"; echo "  cure: install tmux 3.2 or newer with your system's package manager, e.g. sudo apt-get install tmux"; exit 1; }
+
+need-cc:
+	@probe() { echo '#include <stdlib.h>' | $$($(GO) env CC) -E -x c - >/dev/null 2>&1; }; \
+	probe || { $(call install,gcc libc6-dev) ; } ; \
+	probe || { echo "akk: a C compiler with its headers is missing (Go's race detector needs one) and can't be installed from here"; echo "  cure: install gcc and the C library's headers, e.g. sudo apt-get install gcc libc6-dev"; exit 1; }

@@ -1,0 +1,88 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	t.Setenv("HOME", "/home/u")
+	for _, c := range []struct {
+		name, text string
+		want       string // part of the error, "" = none
+		line       int
+	}{
+		{"empty file", "", "", 0},
+		{"the example is valid", example, "", 0},
+		{"home", "[store]\ndir = \"~/akk\"", "", 0},
+		{"typing mistake", "servers = []\n\nsevers = []\n", `unknown key "severs"`, 3},
+		{"unknown in a table", "[keys]\nup = \"k\"\nsideways = \"s\"\n", `unknown key "keys.sideways"`, 3},
+		{"unknown table", "\n[colours]\nred = 1\n", `unknown key "colours"`, 2},
+		{"dotted", "keys.x = 1\n", `unknown key "keys.x"`, 1},
+		{"not TOML", "servers = [\nwhat", "", 2},
+		{"wrong type", "transport = 3\n", "", 1},
+		{"transport of a later day", "\ntransport = \"pipe\"\n", `"pipe" is not a transport`, 2},
+		{"relative server", "servers = [\"a/b\"]\n", `"a/b" names no tmux server`, 1},
+		{"relative store", "[store]\ndir = \"x\"\n", "not absolute", 2},
+		{"key of two characters", "[keys]\nup = \"kk\"\n", "not one printable character", 2},
+		{"control character as key", "[keys]\nup = \"\\u001b\"\n", "not one printable character", 2},
+		{"one key twice", "[keys]\nup = \"j\"\ndown = \"j\"\n", "already", 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse("f.toml", []byte(c.text))
+			if c.want == "" && c.line == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			p, ok := errors.AsType[*Problem](err)
+			if !ok || !errors.Is(err, ErrInvalid) {
+				t.Fatalf("want a Problem, got %v", err)
+			}
+			if !strings.Contains(p.What, c.want) || p.Line != c.line || p.Cure == "" {
+				t.Fatalf("got line %d %q (cure %q), want line %d with %q", p.Line, p.What, p.Cure, c.line, c.want)
+			}
+		})
+	}
+}
+
+// The example must say exactly what the defaults are, or it teaches wrong.
+func TestExampleNamesEveryKey(t *testing.T) {
+	for _, k := range known() {
+		_, last, found := strings.Cut(k, ".")
+		if !found {
+			last = k
+		}
+		if !strings.Contains(example, "\n"+last+" = ") {
+			t.Errorf("example.toml lacks %s", k)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	if _, err := Load(filepath.Join(t.TempDir(), "none.toml")); !errors.Is(err, ErrInvalid) {
+		t.Errorf("a named file that is not there: %v", err)
+	}
+	f := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(f, []byte("servers = [\"work\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(f)
+	if err != nil || len(c.Servers) != 1 || c.Servers[0] != "work" {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(example)
+	f.Add("[keys]\nup = 3")
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := Parse("f", []byte(s)); err != nil && !errors.Is(err, ErrInvalid) {
+			t.Fatal(err)
+		}
+	})
+}
