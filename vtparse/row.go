@@ -4,19 +4,20 @@ import "strings"
 
 // Row is one line of a Screen: immutable, shared between generations.
 type Row struct {
-	cells   []rowCell
+	cells   []cell
+	tab     *tables
+	written int
 	wrapped bool
-}
-
-type rowCell struct {
-	text  string
-	width uint8
-	style Style
 }
 
 // Len is the number of cells that were kept; cells from Len on are blanks in
 // the default style.
 func (r *Row) Len() int { return len(r.cells) }
+
+// Written is 1 + the last cell that a program wrote. The cells from Written to
+// Len were only erased: tmux before 3.4 does not tell their background, so
+// after a seed it may be missing here.
+func (r *Row) Written() int { return r.written }
 
 // Rune returns the first code point of cell x: ' ' for a blank, 0 for the
 // second half of a wide character.
@@ -24,10 +25,7 @@ func (r *Row) Rune(x int) rune {
 	if x < 0 || x >= len(r.cells) {
 		return ' '
 	}
-	for _, c := range r.cells[x].text {
-		return c
-	}
-	return 0
+	return r.cells[x].firstRune(r.tab)
 }
 
 // Text returns all code points of cell x, "" for the second half of a wide
@@ -36,7 +34,14 @@ func (r *Row) Text(x int) string {
 	if x < 0 || x >= len(r.cells) {
 		return " "
 	}
-	return r.cells[x].text
+	switch c := r.cells[x]; {
+	case c.padding():
+		return ""
+	case c&cellCluster != 0:
+		return r.tab.clusters[c&cellRuneMask]
+	default:
+		return string(c.firstRune(r.tab))
+	}
 }
 
 // Width is 1 or 2, and 0 for the second half of a wide character.
@@ -44,7 +49,7 @@ func (r *Row) Width(x int) int {
 	if x < 0 || x >= len(r.cells) {
 		return 1
 	}
-	return int(r.cells[x].width)
+	return r.cells[x].width()
 }
 
 // Style returns the style of cell x.
@@ -52,17 +57,36 @@ func (r *Row) Style(x int) Style {
 	if x < 0 || x >= len(r.cells) {
 		return Style{}
 	}
-	return r.cells[x].style
+	return r.tab.styles[r.cells[x].style()]
 }
 
 // Wrapped tells whether the text goes on in the next row without a newline.
 func (r *Row) Wrapped() bool { return r.wrapped }
 
 // String returns the text without trailing blanks.
-func (r *Row) String() string {
-	var b strings.Builder
-	for x := range r.cells {
-		b.WriteString(r.cells[x].text)
+func (r *Row) String() string { return strings.TrimRight(r.full(), " ") }
+
+// full is the text of all cells that were kept.
+func (r *Row) full() string {
+	b := make([]byte, 0, len(r.cells)+16)
+	for _, c := range r.cells {
+		b = c.appendText(b, r.tab)
 	}
-	return strings.TrimRight(b.String(), " ")
+	return string(b)
+}
+
+// Equal tells whether both rows look the same and wrap alike.
+func (r *Row) Equal(o *Row) bool {
+	if r == o {
+		return true
+	}
+	if len(r.cells) != len(o.cells) || r.wrapped != o.wrapped {
+		return false
+	}
+	for x := range r.cells {
+		if r.Text(x) != o.Text(x) || r.Width(x) != o.Width(x) || r.Style(x) != o.Style(x) {
+			return false
+		}
+	}
+	return true
 }

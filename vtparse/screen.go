@@ -21,7 +21,8 @@ type Screen struct {
 	// a half-drawn frame and no proof may rest on them.
 	Torn bool
 
-	rows []*Row
+	rows    []*Row
+	profile *profile
 }
 
 // Cursor is the text cursor. X may equal Cols: a pending wrap.

@@ -1,0 +1,125 @@
+package vtparse
+
+// This file makes the Screen that everybody else sees. Rules: it costs one
+// copy per line that changed and one pointer per line that did not; if nothing
+// changed the old value is returned.
+
+// Screen returns what the terminal shows now.
+func (t *Terminal) Screen() *Screen {
+	rows := t.rows
+	old := t.screen
+	s := Screen{
+		Cols: t.cols, Rows: rows,
+		Cursor:    Cursor{X: t.cx, Y: t.cy, Visible: !t.mode.hidden, Shape: t.shape},
+		Alternate: t.alternate != nil,
+		Title:     t.title,
+		Modes:     t.publishedModes(),
+		Signals:   t.signals,
+		Torn:      t.torn,
+		profile:   t.profile,
+	}
+	same := old != nil && !t.titleSet && len(old.rows) == rows
+	if same {
+		o := *old
+		o.rows, o.Generation = nil, 0
+		same = o.equal(&s)
+	}
+	var list []*Row // made at the first row that differs
+	if !same {
+		list = make([]*Row, rows)
+	}
+	for y, l := range t.view {
+		var before *Row
+		if old != nil && y < len(old.rows) {
+			before = old.rows[y]
+		}
+		if l.pub == nil {
+			l.pub = t.publish(l, before)
+		}
+		if list == nil && l.pub != before {
+			list = make([]*Row, rows)
+			copy(list, old.rows[:y])
+		}
+		if list != nil {
+			list[y] = l.pub
+		}
+	}
+	if list == nil {
+		return old
+	}
+	t.generation++
+	s.rows, s.Generation = list, t.generation
+	if t.titleSet {
+		s.Signals.PaneTitleSet = t.generation
+		t.signals.PaneTitleSet = t.generation
+		t.titleSet = false
+	}
+	t.screen = &s
+	return t.screen
+}
+
+// equal compares everything but rows and generation.
+func (s *Screen) equal(o *Screen) bool {
+	return s.Cols == o.Cols && s.Rows == o.Rows && s.Cursor == o.Cursor && s.Alternate == o.Alternate &&
+		s.Title == o.Title && s.Modes == o.Modes && s.Signals == o.Signals && s.Torn == o.Torn
+}
+
+func (t *Terminal) publishedModes() Modes {
+	m := Modes{
+		BracketedPaste: t.mode.bracketed, FocusEvents: t.mode.focus, AppCursor: t.mode.appCursor,
+		AppKeypad: t.mode.appKeypad, Mouse: t.mode.mouse != 0, Known: t.known,
+	}
+	if s := *t.kittyStack(); len(s) > 0 {
+		m.KittyFlags = s[len(s)-1]
+	}
+	return m
+}
+
+// publish copies a line, or finds that before shows the same.
+func (t *Terminal) publish(l *line, before *Row) *Row {
+	n := min(len(l.cells), t.cols)
+	used := min(l.used, n)
+	for n > used && l.cells[n-1] == blankCell {
+		n--
+	}
+	cells := l.cells[:n]
+	tab := t.in.freeze()
+	if before != nil && before.wrapped == l.wrapped && before.written == used && before.tab.epoch == tab.epoch && sameCells(before.cells, cells) {
+		return before
+	}
+	return &Row{cells: visible(cells), tab: tab, written: used, wrapped: l.wrapped}
+}
+
+// visible copies cells without what can't be seen.
+func visible(cells []cell) []cell {
+	out := make([]cell, len(cells))
+	for i, c := range cells {
+		out[i] = c &^ cellInner
+	}
+	return out
+}
+
+// sameCells compares published cells with live ones.
+func sameCells(published, live []cell) bool {
+	if len(published) != len(live) {
+		return false
+	}
+	for i, c := range live {
+		if published[i] != c&^cellInner {
+			return false
+		}
+	}
+	return true
+}
+
+// History returns how many lines that scrolled away are kept.
+func (t *Terminal) History() int { return t.history.n }
+
+// HistoryRow returns line i of the history, 0 the oldest; nil if there is none.
+func (t *Terminal) HistoryRow(i int) *Row {
+	if i < 0 || i >= t.history.n {
+		return nil
+	}
+	cells := visible(t.history.row(i))
+	return &Row{cells: cells, tab: t.in.freeze(), written: len(cells), wrapped: t.history.at(i).wrapped}
+}
