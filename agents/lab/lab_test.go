@@ -346,6 +346,20 @@ func TestReadLog(t *testing.T) {
 	}
 }
 
+func TestUnwrap(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\nb": "a\nb",
+		"\n\n<pasted_content id=\"59df\">\na\n\nb \n</pasted_content id=\"59df\">\n": "a\n\nb ",
+		"x <pasted_content id=\"59df\">\na\n</pasted_content id=\"59df\">":           "x <pasted_content id=\"59df\">\na\n</pasted_content id=\"59df\">",
+		"<pasted_content id=\"59df\">\na\n</pasted_content id=\"59d0\">":             "<pasted_content id=\"59df\">\na\n</pasted_content id=\"59d0\">",
+		"<pasted_content id=\"59df\">\n\n</pasted_content id=\"59df\">":              "",
+	} {
+		if got := Unwrap(in); got != want {
+			t.Errorf("%q: %q", in, got)
+		}
+	}
+}
+
 // The script for both agents is valid and has every scenario.
 func TestScenarios(t *testing.T) {
 	for _, k := range []agents.Kind{agents.Codex, agents.Claude} {

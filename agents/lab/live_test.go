@@ -76,6 +76,9 @@ func TestLivePrompt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for i, u := range l.UserTexts {
+			l.UserTexts[i] = Unwrap(u)
+		}
 		if n := count(l.UserTexts, text); n != 1 || len(l.UserTexts) != 1 {
 			t.Errorf("the log %s holds the text %d times: %q", l.Path, n, l.UserTexts)
 		}

@@ -226,7 +226,7 @@ func (se *Session) Send(ctx context.Context, text string) error {
 		return err
 	}
 	return se.WaitLog(ctx, "the text in the agent's log", func(l Log) bool {
-		return slices.ContainsFunc(l.UserTexts, func(t string) bool { return strings.TrimSpace(t) == strings.TrimSpace(text) })
+		return slices.ContainsFunc(l.UserTexts, func(t string) bool { return strings.TrimSpace(Unwrap(t)) == strings.TrimSpace(text) })
 	})
 }
 

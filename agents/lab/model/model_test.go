@@ -238,6 +238,15 @@ func TestMessagesStream(t *testing.T) {
 	}
 }
 
+// Claude Code 2.1.332 frames a long paste.
+func TestAskedPasted(t *testing.T) {
+	s := serve(t, Messages, script)
+	post(t, s, "/v1/messages", claudeBody(true, claudeUser("\n\n<pasted_content id=\"59df\">\na\nb\n</pasted_content id=\"59df\">\n")))
+	if texts, turns := s.Asked("a\nb"); texts != 1 || turns != 1 {
+		t.Errorf("asked %d texts, %d turns", texts, turns)
+	}
+}
+
 func TestMessagesSide(t *testing.T) {
 	s := serve(t, Messages, script)
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}

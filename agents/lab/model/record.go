@@ -5,6 +5,7 @@ package model
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -51,7 +52,7 @@ func (s *Server) Requests() []Request {
 }
 
 // Asked says how often text was a whole user text of the conversation (white
-// space at both ends aside), and how many turns were begun with it: a text
+// space at both ends and the frame around a long paste aside), and how many turns were begun with it: a text
 // that was sent once gives 1, 1.
 func (s *Server) Asked(text string) (texts, turns int) {
 	text = strings.TrimSpace(text)
@@ -61,16 +62,28 @@ func (s *Server) Asked(text string) (texts, turns int) {
 		}
 		n := 0
 		for _, t := range r.UserTexts {
-			if strings.TrimSpace(t) == text {
+			if plain(t) == text {
 				n++
 			}
 		}
 		texts = max(texts, n)
-		if r.Step == 0 && strings.TrimSpace(r.Newest) == text {
+		if r.Step == 0 && plain(r.Newest) == text {
 			turns++
 		}
 	}
 	return texts, turns
+}
+
+// pasted is what Claude Code 2.1.332 makes of a long paste.
+var pasted = regexp.MustCompile(`(?s)^<pasted_content id="[0-9a-f]+">\n(.*)\n</pasted_content id="[0-9a-f]+">$`)
+
+// plain is a user text as the user gave it.
+func plain(t string) string {
+	t = strings.TrimSpace(t)
+	if m := pasted.FindStringSubmatch(t); m != nil {
+		return strings.TrimSpace(m[1])
+	}
+	return t
 }
 
 // Wait returns as soon as ok is true of the record, or ctx's error.
