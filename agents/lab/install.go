@@ -36,7 +36,10 @@ const CacheEnv = "AKK_LAB_CACHE"
 // machine took 6 s.
 const versionTimeout = 60 * time.Second
 
-var versionShape = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+var (
+	versionShape = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
+	packageShape = regexp.MustCompile(`^(@[a-z0-9-]+/)?[a-z0-9-]+$`)
+)
 
 // packages are the npm names.
 var packages = map[agents.Kind]string{
@@ -86,40 +89,82 @@ func Install(ctx context.Context, agent agents.Kind, version, cacheDir string) (
 		}
 	}
 	dir := filepath.Join(cacheDir, string(agent)+"-"+version)
+	err := fetch(ctx, dir, pkg+"@"+version, func(tmp string) error {
+		_, err := find(agent, version, tmp)
+		return err
+	}, func(tmp string) error {
+		b, err := find(agent, version, tmp)
+		if err != nil {
+			return err
+		}
+		return checkVersion(ctx, b)
+	})
+	if err != nil {
+		return Binary{}, err
+	}
+	return find(agent, version, dir)
+}
+
+// InstallTool fetches an exact version of an npm package that is no agent (a
+// second MCP client, a newer Node) like Install, and returns the folder of its
+// programs, node_modules/.bin.
+func InstallTool(ctx context.Context, pkg, version, cacheDir string) (string, error) {
+	if !versionShape.MatchString(version) || !packageShape.MatchString(pkg) {
+		return "", fmt.Errorf("install %q@%q: %w", pkg, version, ErrBadVersion)
+	}
+	if cacheDir == "" {
+		var err error
+		if cacheDir, err = CacheDir(); err != nil {
+			return "", err
+		}
+	}
+	dir := filepath.Join(cacheDir, "tool-"+strings.NewReplacer("@", "", "/", "-").Replace(pkg)+"-"+version)
+	there := func(d string) error {
+		if _, err := os.Stat(filepath.Join(d, "node_modules", filepath.FromSlash(pkg), "package.json")); err != nil {
+			return fmt.Errorf("look for the package: %w", err)
+		}
+		return nil
+	}
+	if err := fetch(ctx, dir, pkg+"@"+version, there, there); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "node_modules", ".bin"), nil
+}
+
+// fetch makes sure that dir holds spec: there looks whether a folder does,
+// check proves a fresh one before it gets its name.
+func fetch(ctx context.Context, dir, spec string, there, check func(string) error) error {
 	mu, _ := installing.LoadOrStore(dir, new(sync.Mutex))
 	mu.(*sync.Mutex).Lock()
 	defer mu.(*sync.Mutex).Unlock()
 
-	if b, err := find(agent, version, dir); err == nil {
-		return b, nil
+	if there(dir) == nil {
+		return nil
 	}
+	cacheDir := filepath.Dir(dir)
 	if err := os.MkdirAll(cacheDir, 0o700); err != nil {
-		return Binary{}, fmt.Errorf("make the lab's cache folder (set %s): %w", CacheEnv, err)
+		return fmt.Errorf("make the lab's cache folder (set %s): %w", CacheEnv, err)
 	}
 	tmp, err := os.MkdirTemp(cacheDir, ".install-")
 	if err != nil {
-		return Binary{}, fmt.Errorf("make a folder in the lab's cache: %w", err)
+		return fmt.Errorf("make a folder in the lab's cache: %w", err)
 	}
 	defer os.RemoveAll(tmp)
 	if _, err := npm(ctx, tmp, "install", "--prefix", tmp, "--no-audit", "--no-fund", "--ignore-scripts",
-		"--loglevel=error", pkg+"@"+version); err != nil {
-		return Binary{}, fmt.Errorf("install %s@%s: %w", pkg, version, err)
+		"--loglevel=error", spec); err != nil {
+		return fmt.Errorf("install %s: %w", spec, err)
 	}
-	b, err := find(agent, version, tmp)
-	if err != nil {
-		return Binary{}, fmt.Errorf("install %s@%s: %w", pkg, version, err)
-	}
-	if err := checkVersion(ctx, b); err != nil {
-		return Binary{}, err
+	if err := check(tmp); err != nil {
+		return fmt.Errorf("install %s: %w", spec, err)
 	}
 	if err := os.Rename(tmp, dir); err != nil {
 		// Another process was first, or an unusable folder is in the way.
-		if b, ferr := find(agent, version, dir); ferr == nil {
-			return b, nil
+		if there(dir) == nil {
+			return nil
 		}
-		return Binary{}, fmt.Errorf("move %s@%s to %s (remove that folder if it is broken): %w", pkg, version, dir, err)
+		return fmt.Errorf("move %s to %s (remove that folder if it is broken): %w", spec, dir, err)
 	}
-	return find(agent, version, dir)
+	return nil
 }
 
 // Latest asks the registry for the newest published version of agent.
