@@ -1,0 +1,327 @@
+package handoff
+
+// This file is the desk itself: what it is made of, its servers, its life. The
+// answers to callers are in the files list.go, status.go, send.go, events.go.
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+	"akk/panes"
+	"akk/store"
+)
+
+// typingGrace is how long Close waits for a send that is between its first
+// byte and its Enter.
+const typingGrace = 5 * time.Second
+
+// Options of New.
+type Options struct {
+	DB *store.DB // with Schema(); the desk never closes it
+	// Attach opens the terminal server behind an absolute socket path.
+	Attach func(ctx context.Context, socket string) (panes.Provider, error)
+	Agents []agents.Agent
+	Log    *slog.Logger // nil = none
+}
+
+// Desk implements rpc.Desk. All methods are safe for any goroutine.
+type Desk struct {
+	db     *store.DB
+	writer *store.Writer
+	attach func(ctx context.Context, socket string) (panes.Provider, error)
+	agents []agents.Agent
+	log    *slog.Logger
+	files  *fileWatch
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	changed    signal // a view, a pane or a server changed
+	journalled signal // an event became durable
+
+	mu       sync.Mutex
+	servers  map[string]*server // by socket
+	opening  map[string]*opening
+	terms    map[*terminal]bool
+	live     map[string]*liveTurn
+	sessions map[string]Session
+	claims   map[string]chan struct{} // request ids that are being handed over
+	closed   bool
+	wg       sync.WaitGroup
+}
+
+type opening struct {
+	done chan struct{}
+	err  error
+}
+
+var _ rpc.Desk = (*Desk)(nil)
+
+// New opens the desk on a store. Turns that were open when the last daemon
+// ended are taken up when their terminal is seen again.
+func New(o Options) (*Desk, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	d := &Desk{db: o.DB, attach: o.Attach, agents: o.Agents, log: o.Log, servers: map[string]*server{}, opening: map[string]*opening{},
+		terms: map[*terminal]bool{}, live: map[string]*liveTurn{}, sessions: map[string]Session{}, claims: map[string]chan struct{}{}}
+	err := d.db.View(func(tx *store.Tx) error {
+		return sessions.Each(tx, func(id string, err error) { d.log.Error("a session can't be read", "id", id, "error", err) },
+			func(id string, s Session, _ store.Rev) error { d.sessions[id] = s; return nil })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the store: %w", err)
+	}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d.writer = store.NewWriter(d.db)
+	d.files = newFileWatch(d.log)
+	return d, nil
+}
+
+// now is the desk's clock.
+func (d *Desk) now() time.Time { return time.Now() }
+
+// Attach attaches a terminal server, or returns it if it is attached already.
+func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, error) {
+	for {
+		d.mu.Lock()
+		if d.closed {
+			d.mu.Unlock()
+			return rpc.Server{}, unavailable("try again", "the akk daemon is ending")
+		}
+		if s := d.servers[p.Socket]; s != nil {
+			d.mu.Unlock()
+			return s.doc(), nil
+		}
+		o := d.opening[p.Socket]
+		if o == nil {
+			o = &opening{done: make(chan struct{})}
+			d.opening[p.Socket] = o
+			d.wg.Go(func() { d.open(p.Socket, o) })
+		}
+		d.mu.Unlock()
+		select {
+		case <-o.done:
+			if o.err != nil {
+				return rpc.Server{}, o.err
+			}
+		case <-ctx.Done():
+			return rpc.Server{}, ctx.Err()
+		}
+	}
+}
+
+func (d *Desk) open(socket string, o *opening) {
+	prov, err := d.attach(d.ctx, socket)
+	d.mu.Lock()
+	delete(d.opening, socket)
+	if err == nil && d.closed {
+		err = errClosed
+		_ = prov.Close()
+	}
+	if err != nil {
+		d.mu.Unlock()
+		o.err = unavailable("start tmux, or name the right server with -L or -S", "the tmux server at %s can't be used: %v", socket, err)
+		close(o.done)
+		return
+	}
+	ctx, cancel := context.WithCancel(d.ctx)
+	s := &server{desk: d, prov: prov, id: prov.ID(), cancel: cancel, done: make(chan struct{}), panes: map[string]*paneState{}, kick: make(chan struct{}, 1)}
+	for _, i := range prov.Panes() {
+		s.info(i)
+	}
+	d.servers[socket] = s
+	d.mu.Unlock()
+	rec := ServerRecord{Socket: socket, PID: s.id.PID, Start: s.id.Start}
+	d.write(func(tx *store.Tx) error {
+		_, rev, _ := servers.Get(tx, socket)
+		_, err := servers.Put(tx, socket, rec, rev)
+		return err
+	})
+	d.journal(rpc.Event{Type: "server", Change: "attached", Socket: socket, Time: d.now()})
+	d.wg.Go(func() { s.run(ctx) })
+	d.changed.fire()
+	close(o.done)
+}
+
+// serverGone is called once by a server whose provider ended by itself.
+func (d *Desk) serverGone(s *server) {
+	d.mu.Lock()
+	if d.servers[s.id.Socket] == s {
+		delete(d.servers, s.id.Socket)
+	}
+	d.mu.Unlock()
+	d.write(func(tx *store.Tx) error {
+		rec, rev, err := servers.Get(tx, s.id.Socket)
+		if err != nil || rec.PID != s.id.PID {
+			return nil
+		}
+		return servers.Delete(tx, s.id.Socket, rev)
+	})
+	d.journal(rpc.Event{Type: "server", Change: "gone", Socket: s.id.Socket, Time: d.now()})
+	_ = s.prov.Close()
+	d.changed.fire()
+}
+
+// Remembered are the servers that were attached when the store was last used.
+func (d *Desk) Remembered() []ServerRecord {
+	var out []ServerRecord
+	_ = d.db.View(func(tx *store.Tx) error {
+		return servers.Each(tx, func(string, error) {}, func(_ string, r ServerRecord, _ store.Rev) error { out = append(out, r); return nil })
+	})
+	return out
+}
+
+// Forget removes a remembered server that is not there any more.
+func (d *Desk) Forget(r ServerRecord) {
+	d.write(func(tx *store.Tx) error {
+		have, rev, err := servers.Get(tx, r.Socket)
+		if err != nil || have.PID != r.PID {
+			return nil
+		}
+		return servers.Delete(tx, r.Socket, rev)
+	})
+}
+
+// Servers lists what is attached.
+func (d *Desk) Servers(context.Context) ([]rpc.Server, error) {
+	out := []rpc.Server{}
+	for _, s := range d.serverList() {
+		out = append(out, s.doc())
+	}
+	return out, nil
+}
+
+// Owed tells whether the daemon still has work for which nobody need be
+// connected: an attached server or an open Turn.
+func (d *Desk) Owed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.servers) > 0 || len(d.opening) > 0
+}
+
+// Changed returns a channel that is closed at the next change of anything that
+// List shows.
+func (d *Desk) Changed() <-chan struct{} { return d.changed.wait() }
+
+// write queues a write that is logged when it fails.
+func (d *Desk) write(fn func(*store.Tx) error) {
+	d.writer.Do(fn, func(err error) {
+		if err != nil {
+			d.log.Error("the store could not be written", "error", err)
+		}
+	})
+}
+
+// journal appends an event; it is told to readers when it is durable.
+func (d *Desk) journal(e rpc.Event) {
+	d.writer.Do(func(tx *store.Tx) error {
+		_, _, err := journal.Append(tx, e)
+		return err
+	}, func(err error) {
+		if err != nil {
+			d.log.Error("an event could not be stored", "type", e.Type, "error", err)
+			return
+		}
+		d.journalled.fire()
+	})
+}
+
+// adopt and forget keep the list of terminals.
+func (d *Desk) adopt(t *terminal) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.terms[t] = true
+}
+
+func (d *Desk) forget(t *terminal) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.terms, t)
+}
+
+// track keeps a Turn that somebody may wait for until it has ended.
+func (d *Desk) track(l *liveTurn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, old := range d.live { // ended ones are in the store
+		if t, _ := old.get(); !t.open() && t.UpdatedAt.Before(d.now().Add(-time.Minute)) {
+			delete(d.live, id)
+		}
+	}
+	d.live[l.turn.ID] = l
+}
+
+// sessionOf returns the newest Session of a terminal and its Turns.
+func (d *Desk) sessionOf(k Key) (*Session, []Turn) {
+	d.mu.Lock()
+	var s *Session
+	for _, have := range d.sessions {
+		if have.Key.Same(k) && (s == nil || have.CreatedAt.After(s.CreatedAt)) {
+			s = &have
+		}
+	}
+	d.mu.Unlock()
+	if s == nil {
+		return nil, nil
+	}
+	var out []Turn
+	_ = d.db.View(func(tx *store.Tx) error {
+		return turns.Each(tx, func(string, error) {}, func(_ string, t Turn, _ store.Rev) error {
+			if t.SessionID == s.ID {
+				out = append(out, t)
+			}
+			return nil
+		})
+	})
+	return s, out
+}
+
+func (d *Desk) serverList() []*server {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]*server, 0, len(d.servers))
+	for _, s := range d.servers {
+		out = append(out, s)
+	}
+	return out
+}
+
+// Close ends the desk: no new send, those that are being typed end (at most
+// 5 s), everything is durable. The agents go on.
+func (d *Desk) Close() {
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
+	deadline := time.NewTimer(typingGrace)
+	defer deadline.Stop()
+	for d.typing() {
+		select {
+		case <-d.changed.wait():
+			continue
+		case <-deadline.C:
+		}
+		break
+	}
+	list := d.serverList()
+	d.cancel()
+	d.wg.Wait()
+	for _, s := range list {
+		_ = s.prov.Close()
+	}
+	d.files.close()
+	d.writer.Close()
+}
+
+func (d *Desk) typing() bool {
+	for _, v := range d.views("") {
+		if v.Busy != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package handoff
+
+// This file decides whether the composer shows exactly our text. It upholds:
+// Enter only on exactly our text (B25, B31, scenario 41).
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"akk/agents"
+)
+
+// pasteMarker is what an agent draws instead of a long paste; both agents put
+// it in brackets and begin it with "Pasted" (codex.md §4, claude-code.md §6.2).
+var (
+	pasteMarker = regexp.MustCompile(`\[Pasted [^\]]*\]`)
+	markerChars = regexp.MustCompile(`([\d,.]+) chars?`)
+	markerLines = regexp.MustCompile(`\+([\d,.]+) lines?`)
+)
+
+// drawn tells whether the reading's draft is our text. White space is left
+// out of the comparison: a composer wraps, indents and expands it; every other
+// character counts.
+func drawn(r agents.Reading, text string) bool {
+	if r.Owner != agents.OwnerComposer || r.Composer != agents.ComposerDraft {
+		return false
+	}
+	if !r.DraftCollapsed {
+		return squeeze(r.Draft) == squeeze(text)
+	}
+	marks := pasteMarker.FindAllString(r.Draft, -1)
+	rest := pasteMarker.ReplaceAllString(r.Draft, "")
+	return len(marks) == 1 && squeeze(rest) == "" && markerFits(marks[0], text)
+}
+
+// markerFits compares the size that a marker tells with our text's. A marker
+// without a size fits only a text of one line.
+func markerFits(mark, text string) bool {
+	trimmed := strings.TrimRight(text, "\n")
+	lines := strings.Count(trimmed, "\n")
+	if m := markerChars.FindStringSubmatch(mark); m != nil {
+		n := number(m[1])
+		return n == utf8.RuneCountInString(text) || n == utf8.RuneCountInString(trimmed)
+	}
+	if m := markerLines.FindStringSubmatch(mark); m != nil {
+		n := number(m[1])
+		return n == lines || n == strings.Count(text, "\n")
+	}
+	return lines == 0
+}
+
+func number(s string) int {
+	n, err := strconv.Atoi(strings.NewReplacer(",", "", ".", "").Replace(s))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,143 @@
+package handoff
+
+// This file makes the List document (CONTRACT-outputs §2). It upholds R21: it
+// types nothing, writes nothing and waits for nobody; it shows the newest view
+// of each terminal.
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+	"akk/store"
+)
+
+// followGap bounds how often a follower gets a list.
+const followGap = 20 * time.Millisecond
+
+// views returns the newest view of every terminal of a server ("" = all), in
+// the order of server, session, window, pane.
+func (d *Desk) views(socket string) []*view {
+	d.mu.Lock()
+	out := make([]*view, 0, len(d.terms))
+	for t := range d.terms {
+		if v := t.view.Load(); v != nil && !v.Exited && (socket == "" || t.srv.id.Socket == socket) {
+			out = append(out, v)
+		}
+	}
+	d.mu.Unlock()
+	slices.SortFunc(out, func(a, b *view) int {
+		return cmp.Or(strings.Compare(a.Info.Server.Socket, b.Info.Server.Socket), strings.Compare(a.Info.SessionName, b.Info.SessionName),
+			cmp.Compare(a.Info.WindowIndex, b.Info.WindowIndex), cmp.Compare(a.Info.PaneIndex, b.Info.PaneIndex), cmp.Compare(a.key.PID, b.key.PID))
+	})
+	return out
+}
+
+// List is the document of the list tool.
+func (d *Desk) List(_ context.Context, _ rpc.Caller, p rpc.ListParams) (rpc.List, error) {
+	if p.Agent != "" && agents.Kind(p.Agent) != agents.Codex && agents.Kind(p.Agent) != agents.Claude {
+		return rpc.List{}, usage("use codex or claude", "no agent is called %q", p.Agent)
+	}
+	out := rpc.List{
+		StoreDir:        d.db.Dir(),
+		Store:           rpc.StoreState{Status: "compatible", StoreDir: d.db.Dir(), Readable: true, Writable: true, FormatVersion: schemaVersion},
+		Reconciliation:  rpc.Reconciliation{Status: "completed"},
+		ActionContracts: contracts(),
+		Terminals:       []rpc.Row{}, TerminalWatches: []any{}, UnavailableManagedTurns: []rpc.Turn{},
+		TerminalScan: rpc.TerminalScan{Enabled: true, Agents: []string{}, ApprovalScan: "enabled"},
+	}
+	for _, a := range d.agents {
+		out.TerminalScan.Agents = append(out.TerminalScan.Agents, string(a.Kind()))
+	}
+	seen := map[string]bool{}
+	for _, v := range d.views(p.Socket) {
+		if v.current != nil {
+			seen[v.current.ID] = true
+		}
+		if p.Agent != "" && string(v.kind) != p.Agent {
+			continue
+		}
+		out.Terminals = append(out.Terminals, v.row())
+	}
+	slices.SortFunc(out.TerminalScan.Agents, strings.Compare)
+	out.TerminalScan.TerminalCount = len(out.Terminals)
+	out.TerminalScan.ActiveCount = len(out.Terminals)
+	out.UnavailableManagedTurns = append(out.UnavailableManagedTurns, d.unavailable(p, seen)...)
+	out.Servers, _ = d.Servers(context.Background())
+	slices.SortFunc(out.Servers, func(a, b rpc.Server) int { return strings.Compare(a.Socket, b.Socket) })
+	return out, nil
+}
+
+// unavailable are Turns whose terminal is not there now: those that are still
+// open, with All every one.
+func (d *Desk) unavailable(p rpc.ListParams, seen map[string]bool) []rpc.Turn {
+	var out []rpc.Turn
+	d.mu.Lock()
+	liveSessions := map[string]bool{}
+	for t := range d.terms {
+		if v := t.view.Load(); v != nil && v.session != nil {
+			liveSessions[v.session.ID] = true
+		}
+	}
+	open := make([]Turn, 0, len(d.live))
+	for _, l := range d.live {
+		t, _ := l.get()
+		open = append(open, t)
+	}
+	d.mu.Unlock()
+	add := func(t Turn) {
+		if seen[t.ID] || liveSessions[t.SessionID] || p.Agent != "" && t.Agent != p.Agent {
+			return
+		}
+		doc := turnDoc(&t, nil)
+		if p.Status != "" && doc.Status != p.Status {
+			return
+		}
+		seen[t.ID] = true
+		out = append(out, doc)
+	}
+	if p.All || p.Status != "" {
+		_ = d.db.View(func(tx *store.Tx) error {
+			return turns.Each(tx, func(string, error) {}, func(_ string, t Turn, _ store.Rev) error { add(t); return nil })
+		})
+		return out
+	}
+	for _, t := range open {
+		switch t.Outcome {
+		case "", OutcomeLost, OutcomeUncertain, OutcomeNotAccepted:
+			add(t)
+		}
+	}
+	return out
+}
+
+// Follow yields the list now and after every change; when the reader is slow
+// it gets the latest.
+func (d *Desk) Follow(ctx context.Context, c rpc.Caller, p rpc.ListParams, yield func(rpc.List) error) error {
+	for {
+		ch := d.changed.wait()
+		l, err := d.List(ctx, c, p)
+		if err != nil {
+			return err
+		}
+		if err := yield(l); err != nil {
+			return err
+		}
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.ctx.Done():
+			return nil
+		}
+		select { // gather what comes together
+		case <-time.After(followGap):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

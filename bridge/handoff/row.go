@@ -1,0 +1,199 @@
+package handoff
+
+// This file draws a view as the contract's row, Turn and actions. It upholds
+// R17 (three axes that never replace each other), R22 (one row a pane) and R29
+// (an action is there exactly when sendable says so).
+
+import (
+	"akk/agents"
+	"akk/bridge/rpc"
+)
+
+const contractVersion = 28 // R28
+
+func (v *view) row() rpc.Row {
+	state, reason := screenState(v.Reading)
+	r := rpc.Row{
+		ID: v.id, ShortRef: shortRef(v.id), Source: "terminal", Agent: string(v.kind), AgentVersion: v.vers, ProcessState: "active",
+		PID: v.key.PID, ChildPIDs: append([]int{}, v.children...), Command: v.command(), Cwd: v.cwd(), Workspace: v.cwd(),
+		Confidence: "high", Reason: "the agent's own process was recognised in the pane",
+		NativeAgentSessionID: v.nativeID, TerminalControl: v.control(), ApprovalState: approval(v.Reading),
+		ActivityState: state, ActivityReason: reason, ScreenState: state, ScreenReason: reason,
+		NativeIdentityState: "resolved", DurableActivityState: "unknown", ManagementState: "unmanaged",
+		Managed: v.managed(), AvailableActions: v.actions(),
+		Reading: rpc.RowReading{Reading: *publicReading(v.Reading), Since: v.Since}, Hold: v.Hold, Demo: v.Info.Demo,
+	}
+	r.NativeAgentIdentityObservation.Status = "resolved"
+	if v.nativeID == "" {
+		r.NativeIdentityState = "verified_absent"
+		r.NativeAgentIdentityObservation = rpc.IdentityObservation{Status: "verified_absent", Reason: "the agent has written no log yet"}
+		if v.logState == nil && v.kind == agents.Claude {
+			r.NativeIdentityState = "unavailable"
+			r.NativeAgentIdentityObservation = rpc.IdentityObservation{Status: "unavailable", Reason: "the agent's log was not found"}
+		}
+	}
+	if v.logState != nil {
+		r.DurableActivityState, r.DurableActivityReason = "idle", "the agent's log holds no open turn"
+		if v.logState.TurnOpen {
+			r.DurableActivityState, r.DurableActivityReason = "working", "the agent's log holds an open turn"
+			if state == "idle" {
+				r.ActivityState, r.ActivityReason = "unknown", "the screen looks idle, the log holds an open turn" // R19
+			}
+		}
+	}
+	if v.session != nil {
+		r.ManagementState = "managed"
+	}
+	if v.vers == "" {
+		r.CompatibilityWarnings = []string{"the agent's version is not known"}
+	} else if v.Reading.Verification == "generic" {
+		r.CompatibilityWarnings = []string{"version " + v.vers + " is not certified, a general profile is used"}
+	}
+	return r
+}
+
+// screenState is the contract's word for a reading (R18).
+func screenState(r agents.Reading) (state, reason string) {
+	reason = "nothing is proven"
+	if len(r.Why) > 0 {
+		reason = r.Why[0].String()
+	}
+	switch {
+	case r.Activity == agents.Blocked || r.Owner == agents.OwnerApproval:
+		return "awaiting_approval", reason
+	case r.Activity == agents.Working:
+		return "working", reason
+	case r.Activity == agents.Idle:
+		return "idle", reason
+	}
+	return "unknown", reason
+}
+
+func approval(r agents.Reading) rpc.ApprovalState {
+	a := rpc.ApprovalState{Scanned: true, Blocked: r.Activity == agents.Blocked}
+	if d := r.Dialog; d != nil {
+		a.PromptKind, a.Command = d.Kind, redact(d.Command)
+		a.Label = clip(redact(d.Prompt), 300)
+		if a.Blocked {
+			a.Reason = "answer it in the pane"
+		}
+	}
+	return a
+}
+
+func (v *view) command() string {
+	if len(v.proc.Args) > 0 {
+		s := ""
+		for i, a := range v.proc.Args {
+			if i > 0 {
+				s += " "
+			}
+			s += a
+		}
+		return clip(redact(s), 300)
+	}
+	return v.Info.Command
+}
+
+func (v *view) cwd() string {
+	if v.proc.Cwd != "" {
+		return v.proc.Cwd
+	}
+	return v.Info.Cwd
+}
+
+func (v *view) control() rpc.TerminalControl {
+	i := v.Info
+	return rpc.TerminalControl{Kind: "tmux", Target: target(v), SocketPath: i.Server.Socket, Session: i.SessionName, Window: i.WindowIndex, Pane: i.PaneIndex,
+		PaneID: i.Pane, WindowName: i.WindowName, PanePID: i.PanePID, CurrentCommand: i.Command, CurrentPath: i.Cwd,
+		Capabilities: []string{"screen_status", "send_keys", "durable_completion"}}
+}
+
+func (v *view) managed() rpc.Managed {
+	m := rpc.Managed{NativeThreadID: v.nativeID}
+	if v.session == nil {
+		m.NativeThreadID = ""
+		return m
+	}
+	id, ref := v.session.ID, shortRef(v.session.ID)
+	m.SessionID, m.SessionShortRef, m.SessionCount, m.BindingStatus = &id, &ref, 1, "bound"
+	if c := v.current; c != nil {
+		doc := turnDoc(c, v)
+		m.TurnCount++
+		if c.open() {
+			m.CurrentTurn = &doc
+		} else {
+			m.RecentTurn = &doc
+		}
+	}
+	if v.recent != nil {
+		m.TurnCount++
+		if m.CurrentTurn == nil && m.RecentTurn == nil {
+			doc := turnDoc(v.recent, v)
+			m.RecentTurn = &doc
+		} else {
+			m.HiddenTurnCount++
+		}
+	}
+	return m
+}
+
+// turnDoc draws a Turn; v is its terminal's view, nil when that is gone.
+func turnDoc(t *Turn, v *view) rpc.Turn {
+	return rpc.Turn{SessionID: t.SessionID, TurnID: t.ID, ID: t.ID, ConversationID: t.ID, ShortRef: shortRef(t.ID), Source: "managed_turn", Agent: t.Agent,
+		TerminalID: t.TerminalID, Status: turnStatus(t, v), Stage: t.Stage, RequestHash: t.Hash, Workspace: t.Workspace, CreatedAt: t.CreatedAt,
+		UpdatedAt: t.UpdatedAt, AcceptedAt: t.AcceptedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, Reason: t.Reason, FinalText: t.FinalText,
+		AvailableActions: map[string]rpc.Action{"status": {Tool: "agent_knock_knock_status", Arguments: map[string]any{"turn_id": t.ID}}}}
+}
+
+// turnStatus is the contract's word (CONTRACT-outputs §5).
+func turnStatus(t *Turn, v *view) string {
+	switch t.Outcome {
+	case OutcomeCompleted:
+		return "idle"
+	case OutcomeFailed, OutcomeNotSubmitted:
+		return "failed"
+	case OutcomeAborted:
+		return "cancelled"
+	case OutcomeNotAccepted, OutcomeUncertain, OutcomeLost:
+		return "stalled"
+	}
+	if v != nil && t.Stage == StageAccepted && v.Reading.Activity == agents.Blocked {
+		return "waiting_for_openclaw"
+	}
+	return "waiting_for_agent"
+}
+
+// actions are what may be done now. A send is offered exactly when nothing is
+// missing (R29).
+func (v *view) actions() map[string]rpc.Action {
+	out := map[string]rpc.Action{}
+	status := rpc.Action{Tool: "agent_knock_knock_status", Arguments: map[string]any{"conversation_id": v.id}}
+	if v.current != nil && v.current.open() {
+		status.Arguments = map[string]any{"turn_id": v.current.ID}
+	}
+	out["status"] = status
+	if len(v.sendable) == 0 {
+		out["send"] = rpc.Action{Tool: "agent_knock_knock_send", Arguments: map[string]any{"terminal_id": v.id},
+			MissingRequired: []string{"request"}, Scope: scopeFollow, RequiresUserIntent: true}
+	}
+	return out
+}
+
+const scopeFollow = "terminal_follow_current"
+
+func contracts() rpc.ActionContracts {
+	return rpc.ActionContracts{
+		Version: contractVersion,
+		Instructions: []string{
+			"Only an entry of available_actions may be called; an absent entry is not allowed now.",
+			"Call the named tool with the prefilled arguments and add what missing_required lists.",
+			"A result says separately what was sent, accepted and completed; never repeat an uncertain send.",
+		},
+		Actions: map[string]any{
+			"send": map[string]any{"tool": "agent_knock_knock_send", "target_argument": "terminal_id", "required": []string{"request"}, "creates_turn": true,
+				"creates_session": true, "sends_terminal_input": true, "mutates_store": true},
+			"status": map[string]any{"tool": "agent_knock_knock_status", "required": []string{}, "side_effect_free": true, "sends_terminal_input": false},
+		},
+	}
+}

@@ -1,0 +1,235 @@
+package handoff
+
+// This file carries out what dispatch.go orders: audits, commits, keys, timers.
+// It upholds: a key is typed only by EffPaste and EffEnter, with the identity
+// and the cursor of the facts that the proof saw.
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+	"akk/panes"
+	"akk/store"
+	"akk/vtparse"
+)
+
+const (
+	auditTimeout = 2 * time.Second
+	inputTimeout = 10 * time.Second // a megabyte at a slow reader
+)
+
+// startSend begins a send, or refuses it with the same words that explain uses.
+func (t *terminal) startSend(r *sendRequest) {
+	now := t.desk.now()
+	missing := sendable(t.facts, now)
+	if len(missing) > 0 && !transient(missing) {
+		r.reply <- sendReply{err: refusal(t.publicID(), missing)}
+		return
+	}
+	if t.disp != nil { // ended or superseded: the new turn follows it
+		old := t.disp.Turn
+		t.recent = &old
+	}
+	turn := r.turn
+	turn.Key, turn.TerminalID, turn.Agent, turn.Workspace = t.key, t.publicID(), string(t.agent.Kind()), t.facts.Info.Cwd
+	turn.CreatedAt, turn.UpdatedAt = now, now
+	t.ensureSession(now)
+	turn.SessionID = t.session.ID
+	t.disp = &Dispatch{Turn: turn, Text: r.text, Plan: t.agent.Submit(t.vers)}
+	t.live = newLive(turn)
+	t.leftText = ""
+	t.desk.track(t.live)
+	r.reply <- sendReply{live: t.live}
+	t.facts.Busy = turn.ID
+	t.step(Event{Kind: EvStart})
+}
+
+func refusal(id string, missing []Missing) *rpc.Error {
+	return refused(missing[0].Cure, "nothing was sent to %s: %s", id, missing[0].What)
+}
+
+// ensureSession makes a Session at the first send and after the human has
+// changed the agent's own conversation.
+func (t *terminal) ensureSession(now time.Time) {
+	native := t.nativeID()
+	if t.session != nil && (t.session.NativeID == native || t.session.NativeID == "" || native == "") {
+		s := *t.session
+		if s.NativeID == "" {
+			s.NativeID = native
+		}
+		t.session = &s
+		return
+	}
+	lineage := "attach"
+	if t.session != nil {
+		lineage = "human_observed"
+	}
+	t.session = &Session{ID: newID("session", now), Key: t.key, TerminalID: t.publicID(), Agent: string(t.agent.Kind()),
+		Workspace: t.facts.Info.Cwd, NativeID: native, Lineage: lineage, CreatedAt: now}
+}
+
+// step moves the send on and carries out the effects.
+func (t *terminal) step(e Event) {
+	if t.disp == nil {
+		return
+	}
+	e.Now, e.Facts = t.desk.now(), t.facts
+	typing := t.disp.Typing()
+	next, effects := t.disp.Step(e)
+	t.disp = &next
+	if typing && !next.Typing() {
+		t.facts.Busy = ""
+	}
+	switch next.Phase { // R226: the text lives no longer than it is needed
+	case PhaseWatch:
+		if next.Text != "" {
+			t.leftText, next.Text = next.Text, ""
+		}
+	case PhaseRunning, PhaseDone:
+		next.Text = ""
+	}
+	turn := next.Turn
+	t.facts.Turn = &turn
+	for _, eff := range effects {
+		t.do(eff)
+	}
+}
+
+func (t *terminal) do(eff Effect) {
+	turn := t.disp.Turn
+	switch eff.Kind {
+	case EffAudit:
+		t.srv.wg.Go(func() { t.audit(turn.ID) })
+	case EffCommit:
+		t.commit(eff)
+	case EffPaste:
+		store.FailAt("handoff.paste")
+		t.input(turn.ID, panes.Write{Paste: t.disp.Text, Hold: true})
+	case EffEnter:
+		store.FailAt("handoff.enter")
+		t.input(turn.ID, panes.Write{Keys: []byte(enterKey(t.disp.Plan))})
+	case EffTimer:
+		t.wake(eff.At)
+	case EffPoll:
+		t.feed.urgent()
+	}
+}
+
+func enterKey(p agents.SubmitPlan) string {
+	if p.Enter == "" {
+		return "\r"
+	}
+	return p.Enter
+}
+
+// audit brings the log up to date, so that nothing older than the anchor comes
+// after it, looks whether the agent is in the foreground, and proves the screen.
+func (t *terminal) audit(turn string) {
+	ctx, cancel := context.WithTimeout(t.ctx, auditTimeout)
+	defer cancel()
+	t.feed.sync(ctx)
+	res := &auditResult{turn: turn, background: background(t.key.PID)}
+	var s *vtparse.Screen
+	s, res.err = t.srv.prov.Audit(ctx, t.key.Pane.Pane)
+	if res.err == nil {
+		res.screen = s
+	}
+	t.box.post(message{audited: res})
+}
+
+func (t *terminal) input(turn string, w panes.Write) {
+	w.Identity = t.key.Pane
+	cursor := t.facts.Screen.Cursor
+	w.Cursor = &cursor
+	prov := t.srv.prov
+	t.srv.wg.Go(func() {
+		// Not bound to the terminal's life: once begun, the answer is waited for.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), inputTimeout)
+		defer cancel()
+		_, err := prov.Input(ctx, w)
+		t.box.post(message{input: &inputResult{turn: turn, err: err}})
+	})
+}
+
+// commit makes the Turn durable together with its journal line.
+func (t *terminal) commit(eff Effect) {
+	turn, session := t.disp.Turn, *t.session
+	live, box := t.live, t.box
+	ev := t.turnEvent(turn, eff.Change)
+	t.desk.writer.Do(func(tx *store.Tx) error {
+		if err := putTurn(tx, session, turn); err != nil {
+			return err
+		}
+		_, _, err := journal.Append(tx, ev)
+		return err
+	}, func(err error) {
+		if err == nil {
+			store.FailAt("handoff.committed." + eff.Change)
+			live.set(turn)
+			t.desk.journalled.fire()
+		} else {
+			t.desk.log.Error("a turn could not be stored", "turn", turn.ID, "change", eff.Change, "error", err)
+		}
+		box.post(message{committed: &commitResult{turn: turn.ID, n: eff.Commit, err: err}})
+	})
+}
+
+// putTurn writes the Turn, its Session and its receipt.
+func putTurn(tx *store.Tx, s Session, t Turn) error {
+	old, rev, err := sessions.Get(tx, s.ID)
+	if err != nil || old != s {
+		if _, err := sessions.Put(tx, s.ID, s, rev); err != nil {
+			return err
+		}
+	}
+	_, rev, _ = turns.Get(tx, t.ID)
+	if _, err := turns.Put(tx, t.ID, t, rev); err != nil {
+		return err
+	}
+	if rev != 0 {
+		return nil
+	}
+	_, rev, _ = receipts.Get(tx, t.RequestID)
+	_, err = receipts.Put(tx, t.RequestID, Receipt{TurnID: t.ID, Hash: t.Hash}, rev)
+	return err
+}
+
+func (t *terminal) turnEvent(turn Turn, change string) rpc.Event {
+	e := rpc.Event{Time: t.desk.now(), Type: "turn", Change: change, TerminalID: t.publicID(), TurnID: turn.ID, SessionID: turn.SessionID,
+		Pane: t.facts.Info.Pane, Socket: t.srv.id.Socket, Agent: turn.Agent, Reason: turn.Reason}
+	if change == OutcomeCompleted {
+		e.Text = turn.FinalText
+	}
+	return e
+}
+
+// resume takes up the Turns of this terminal that were open when the daemon
+// ended. Nothing is typed for them again.
+func (t *terminal) resume() {
+	s, all := t.desk.sessionOf(t.key)
+	if s == nil {
+		return
+	}
+	t.session = s
+	slices.SortFunc(all, func(a, b Turn) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	if len(all) == 0 {
+		return
+	}
+	last := all[len(all)-1]
+	if !last.open() {
+		t.recent = &last
+		return
+	}
+	t.live = newLive(last)
+	t.desk.track(t.live)
+	d, effects := Resume(last, t.agent.Submit(t.vers), t.desk.now())
+	t.disp = &d
+	turn := d.Turn
+	t.facts.Turn = &turn
+	for _, eff := range effects {
+		t.do(eff)
+	}
+}

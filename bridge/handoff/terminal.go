@@ -1,0 +1,371 @@
+package handoff
+
+// This file is a terminal's goroutine: the one owner of its state. It takes
+// screens, log entries, commits and answers of the input gate from its mailbox,
+// computes the reading, moves the send on and orders its effects. It upholds
+// "one owner" and "the goroutine never waits".
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+	"akk/panes"
+	"akk/vtparse"
+)
+
+// holdQuiet is how long the composer must have been empty for a soft hold to
+// end.
+const holdQuiet = 5 * time.Second
+
+// terminal is one pane with one agent incarnation (R1). The fields below "own"
+// belong to its goroutine.
+type terminal struct {
+	desk   *Desk
+	srv    *server
+	key    Key
+	agent  agents.Agent
+	proc   agents.Process
+	vers   string
+	box    *mailbox
+	feed   *feeder
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   chan struct{}
+	view   atomic.Pointer[view]
+
+	// own:
+	facts      Facts
+	children   []int
+	log        *agents.LogState
+	status     *agents.AppStatus
+	disp       *Dispatch
+	live       *liveTurn
+	wakes      []time.Time
+	timer      *time.Timer
+	reported   agents.Reading // as last journalled
+	hasReport  bool
+	emptySince time.Time // composer empty during a soft hold
+	leftText   string    // a text of ours that was left in the composer
+	session    *Session
+	recent     *Turn
+	aliases    []string
+	firstSeen  time.Time
+}
+
+// view is what other goroutines see of a terminal: immutable.
+type view struct {
+	Facts
+	key      Key
+	id       string
+	aliases  []string
+	kind     agents.Kind
+	vers     string
+	proc     agents.Process
+	children []int
+	nativeID string
+	logState *agents.LogState
+	session  *Session
+	current  *Turn // the turn that the dispatch carries, open or not yet replaced
+	recent   *Turn
+	sendable []Missing
+	at       time.Time
+}
+
+func (t *terminal) run() {
+	defer close(t.done)
+	defer t.timer.Stop()
+	t.facts.Since = t.desk.now()
+	t.publish()
+	t.journal(rpc.Event{Type: "terminal", Change: "appeared"})
+	for {
+		select {
+		case <-t.ctx.Done():
+			t.finish()
+			return
+		case <-t.box.wake:
+			if t.drain() {
+				t.finish()
+				return
+			}
+		case <-t.timer.C:
+			t.fired()
+		}
+	}
+}
+
+// drain handles everything in the mailbox; true when the terminal is gone.
+func (t *terminal) drain() bool {
+	screen, frame, _, msgs := t.box.take()
+	for _, m := range msgs {
+		if m.audited != nil && m.audited.screen != nil && newer(m.audited.screen, screen) {
+			screen, frame = m.audited.screen, true
+		}
+	}
+	if screen != nil && (newer(screen, t.facts.Screen) || screen.Generation == t.facts.Screen.Generation && frame && !t.facts.Frame) {
+		t.facts.Screen, t.facts.Frame = screen, frame && !screen.Torn
+		t.read()
+		if frame {
+			t.feed.poke()
+		}
+	}
+	for _, m := range msgs {
+		if t.handle(m) {
+			return true
+		}
+	}
+	t.publish()
+	return false
+}
+
+func newer(s, than *vtparse.Screen) bool { return than == nil || s.Generation > than.Generation }
+
+func (t *terminal) handle(m message) (gone bool) {
+	now := t.desk.now()
+	switch {
+	case m.info != nil:
+		t.setInfo(*m.info)
+		t.step(Event{Kind: EvFacts})
+	case m.log != nil:
+		t.setLog(m.log)
+	case m.scanned != nil:
+		t.children, t.facts.Background = m.scanned.children, m.scanned.background
+	case m.send != nil:
+		t.startSend(m.send)
+	case m.audited != nil:
+		if t.disp != nil && t.disp.Turn.ID == m.audited.turn {
+			t.facts.Background = m.audited.background
+			t.step(Event{Kind: EvAudited, Err: m.audited.err})
+		}
+	case m.input != nil:
+		if t.disp != nil && t.disp.Turn.ID == m.input.turn {
+			t.step(inputEvent(m.input.err))
+		}
+	case m.committed != nil:
+		if t.disp != nil && t.disp.Turn.ID == m.committed.turn {
+			t.step(Event{Kind: EvCommitted, Commit: m.committed.n, Err: m.committed.err})
+		}
+	case m.gone != nil:
+		t.facts.Exited = true
+		t.facts.Reading = agents.Reading{Agent: t.agent.Kind(), Activity: agents.Exited, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown,
+			Why: []agents.Reason{{Layer: "process", Rule: m.gone.Error()}}}
+		t.facts.Since = now
+		t.report(true)
+		t.step(Event{Kind: EvGone, Err: m.gone})
+		return true
+	}
+	return false
+}
+
+func inputEvent(err error) Event {
+	e := Event{Kind: EvInput, Err: err}
+	var r *panes.Refused
+	if errors.As(err, &r) {
+		e.Refused = r.Reason
+	} else if err != nil && zeroInput(err) {
+		e.Refused = "gone"
+	}
+	return e
+}
+
+// zeroInput tells whether err promises that nothing was typed.
+func zeroInput(err error) bool {
+	return errors.Is(err, panes.ErrNoPane) || errors.Is(err, panes.ErrNotSynced)
+}
+
+func (t *terminal) setInfo(i panes.Info) {
+	before := terminalID(t.agent.Kind(), t.facts.Info, t.key.PID)
+	t.facts.Info = i
+	if after := terminalID(t.agent.Kind(), i, t.key.PID); after != before && !slices.Contains(t.aliases, before) {
+		t.aliases = append(t.aliases, before) // scenario 5: the old name still means this terminal
+	}
+}
+
+func (t *terminal) setLog(u *logUpdate) {
+	t.log, t.status = u.state, u.status
+	t.facts.LogPath = u.path
+	if u.state != nil {
+		t.facts.TurnOpen = u.state.TurnOpen
+		if u.state.Last != nil {
+			t.facts.LogOffset = u.state.Last.Offset
+		}
+	}
+	t.read()
+	if len(u.events) > 0 {
+		t.step(Event{Kind: EvLog, Logs: u.events, LogPath: u.path})
+	}
+}
+
+// read computes the reading of the newest screen and moves everything on that
+// depends on it.
+func (t *terminal) read() {
+	if t.facts.Screen == nil || t.facts.Exited {
+		return
+	}
+	now := t.desk.now()
+	r := t.agent.Read(agents.Input{Screen: t.facts.Screen, Version: t.vers, Process: &t.proc, Log: t.log, Status: t.status, Now: now})
+	r.Generation = t.facts.Screen.Generation
+	if t.facts.Screen.Torn {
+		r.Provisional = true
+	}
+	if t.facts.Background && r.Owner != agents.OwnerShell {
+		r.Owner, r.Composer = agents.OwnerShell, agents.ComposerHidden
+		r.Why = append(slices.Clip(r.Why), agents.Reason{Layer: "process", Rule: "the agent is not in the foreground of its terminal"})
+	}
+	old := t.facts.Reading
+	if r.Activity != old.Activity || r.Owner != old.Owner {
+		t.facts.Since = now
+	}
+	t.facts.Reading = r
+	t.report(false)
+	t.hold(now)
+	t.step(Event{Kind: EvFacts})
+}
+
+// report journals a change: at once on the way down to blocked or exited, else
+// at the end of a frame.
+func (t *terminal) report(now bool) {
+	r := t.facts.Reading
+	if !now && !t.facts.Frame && r.Activity != agents.Blocked {
+		return
+	}
+	if t.hasReport && r.Activity == t.reported.Activity && r.Owner == t.reported.Owner && dialogKind(r) == dialogKind(t.reported) && r.Background == t.reported.Background {
+		return
+	}
+	t.reported, t.hasReport = r, true
+	t.journal(rpc.Event{Type: "reading", Change: string(r.Activity), Reading: publicReading(r)})
+}
+
+func dialogKind(r agents.Reading) string {
+	if r.Dialog == nil {
+		return ""
+	}
+	return r.Dialog.Kind
+}
+
+// hold begins a soft hold when the composer holds a text that is not ours, and
+// ends it when the composer has been empty for 5 s or the agent took the text.
+func (t *terminal) hold(now time.Time) {
+	r := t.facts.Reading
+	if t.disp != nil && t.disp.Typing() || !t.facts.Frame {
+		return
+	}
+	foreign := r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerDraft && !t.ours(r)
+	h := t.facts.Hold
+	switch {
+	case foreign && h == nil:
+		t.setHold(&rpc.Hold{By: "human", Soft: true, Since: now}, "begun")
+		t.emptySince = time.Time{}
+	case h == nil || !h.Soft:
+	case foreign:
+		t.emptySince = time.Time{}
+	case r.Activity == agents.Working:
+		t.setHold(nil, "ended")
+	case r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerEmpty:
+		if t.emptySince.IsZero() {
+			t.emptySince = now
+			t.wake(now.Add(holdQuiet))
+		} else if now.Sub(t.emptySince) >= holdQuiet {
+			t.setHold(nil, "ended")
+		}
+	default:
+		t.emptySince = time.Time{}
+	}
+	if r.Composer == agents.ComposerEmpty && r.Owner == agents.OwnerComposer {
+		t.leftText = ""
+	}
+}
+
+// ours tells whether the composer shows a text that akk typed: before the agent
+// took it, or left behind.
+func (t *terminal) ours(r agents.Reading) bool {
+	return t.leftText != "" && drawn(r, t.leftText) || t.disp != nil && t.disp.Text != "" && drawn(r, t.disp.Text)
+}
+
+func (t *terminal) setHold(h *rpc.Hold, change string) {
+	t.facts.Hold = h
+	t.journal(rpc.Event{Type: "hold", Change: change, Reason: "a text that akk did not type stands in the composer"})
+}
+
+func (t *terminal) wake(at time.Time) {
+	t.wakes = append(t.wakes, at)
+	t.rearm()
+}
+
+func (t *terminal) rearm() {
+	if len(t.wakes) == 0 {
+		t.timer.Stop()
+		return
+	}
+	t.timer.Reset(max(0, slices.MinFunc(t.wakes, time.Time.Compare).Sub(t.desk.now())))
+}
+
+func (t *terminal) fired() {
+	now := t.desk.now()
+	t.wakes = slices.DeleteFunc(t.wakes, func(at time.Time) bool { return !at.After(now) })
+	t.hold(now)
+	t.step(Event{Kind: EvTick})
+	t.rearm()
+	t.publish()
+}
+
+// finish ends the terminal: its send gets its last word, waiters are answered.
+func (t *terminal) finish() {
+	if t.facts.Exited {
+		t.journal(rpc.Event{Type: "terminal", Change: "gone", Reason: t.facts.Reading.Why[0].Rule})
+	}
+	t.desk.forget(t)
+	for _, m := range t.box.close() {
+		if m.send != nil {
+			m.send.reply <- sendReply{err: refused("run `akk list`", "the agent has exited; nothing was typed")}
+		}
+	}
+	t.cancel()
+	t.publish()
+}
+
+func (t *terminal) nativeID() string {
+	if t.status != nil && t.status.SessionID != "" {
+		return t.status.SessionID
+	}
+	if t.log != nil {
+		return t.log.SessionID
+	}
+	return ""
+}
+
+func (t *terminal) publicID() string { return terminalID(t.agent.Kind(), t.facts.Info, t.key.PID) }
+
+// publish shows the newest state to everybody else.
+func (t *terminal) publish() {
+	f := t.facts
+	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc,
+		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, at: t.desk.now()}
+	if t.disp != nil {
+		turn := t.disp.Turn
+		v.current = &turn
+	}
+	v.sendable = sendable(f, v.at)
+	t.view.Store(v)
+	t.desk.changed.fire()
+}
+
+func (t *terminal) journal(e rpc.Event) {
+	e.Time = t.desk.now()
+	e.TerminalID, e.Pane, e.Socket, e.Agent = t.publicID(), t.facts.Info.Pane, t.srv.id.Socket, string(t.agent.Kind())
+	t.desk.journal(e)
+}
+
+// publicReading is a reading as it may be stored and told: secrets redacted.
+func publicReading(r agents.Reading) *agents.Reading {
+	if r.Dialog != nil {
+		d := *r.Dialog
+		d.Command, d.Prompt, d.Reason, d.URL = redact(d.Command), redact(d.Prompt), redact(d.Reason), redact(d.URL)
+		r.Dialog = &d
+	}
+	return &r
+}
