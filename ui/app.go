@@ -104,7 +104,7 @@ func feed(ctx context.Context, src Source, box *mailbox) {
 
 // Run shows the sidebar on an initialised screen until q, ctx's end, or the
 // end of the terminal. It does not call s.Fini.
-func Run(ctx context.Context, s tcell.Screen, src Source, act Actions) error {
+func Run(ctx context.Context, s tcell.Screen, src Source, act Actions, keys Keys) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -112,12 +112,14 @@ func Run(ctx context.Context, s tcell.Screen, src Source, act Actions) error {
 
 	box := newMailbox()
 	wg.Go(func() { feed(ctx, src, box) })
+	events := make(chan tcell.Event)
+	wg.Go(func() { s.ChannelEvents(events, ctx.Done()) })
 	notes := make(chan string, 1)
 	tick := time.NewTicker(clockTick)
 	defer tick.Stop()
 	s.EnableMouse(tcell.MouseButtonEvents)
 
-	a := &app{s: s, pal: newPalette(wantColours()), m: Model{Now: time.Now()}}
+	a := &app{s: s, pal: newPalette(wantColours()), m: Model{Now: time.Now(), Keys: keys}}
 	a.jump = func(r rpc.Row) {
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, jumpLimit)
@@ -142,7 +144,7 @@ func Run(ctx context.Context, s tcell.Screen, src Source, act Actions) error {
 		case n := <-notes:
 			a.m.Note = n
 		case <-tick.C:
-		case ev := <-s.EventQ():
+		case ev := <-events:
 			if ev == nil {
 				return nil
 			}
@@ -179,7 +181,7 @@ func (a *app) take(m *mail) {
 	case m.list != nil:
 		a.m = a.m.Take(*m.list, time.Now())
 	default:
-		a.m.Link, a.m.Trouble = Reconnecting, m.trouble.Error()
+		a.m.Link, a.m.Trouble, a.m.Note = Reconnecting, m.trouble.Error(), ""
 	}
 }
 
@@ -231,25 +233,23 @@ func (a *app) key(ev *tcell.EventKey) bool {
 	case tcell.KeyCtrlL:
 		a.s.Sync()
 	case tcell.KeyRune:
-		switch ev.Rune() {
-		case 'q':
+		switch k := a.m.Keys.withDefaults(); string(ev.Rune()) {
+		case k.Leave:
 			if a.m.Help {
 				a.m.Help = false
 				return true
 			}
 			return false
-		case '?':
+		case k.Help:
 			a.m.Help = !a.m.Help
-		case 'k':
+		case k.Up:
 			a.m = a.m.Move(-1)
-		case 'j':
+		case k.Down:
 			a.m = a.m.Move(1)
-		case 'g':
+		case k.First:
 			a.m = a.m.Move(-len(a.m.List.Terminals))
-		case 'G':
+		case k.Last:
 			a.m = a.m.Move(len(a.m.List.Terminals))
-		case 'r':
-			a.s.Sync()
 		}
 	}
 	return true

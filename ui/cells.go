@@ -120,6 +120,15 @@ func (c *Canvas) Select(y int) {
 	}
 }
 
+// stale draws row y as old news.
+func (c *Canvas) stale(y int) {
+	for x := range c.W {
+		if cell := &c.cells[y*c.W+x]; cell.Text != " " {
+			cell.Role = Dim
+		}
+	}
+}
+
 // Lines is the picture as text, trailing blanks cut.
 func (c *Canvas) Lines() []string {
 	out := make([]string, c.H)

@@ -33,6 +33,7 @@ type Model struct {
 	Help     bool
 	Selected string // id of the chosen row
 	Top      int    // first drawn line of the rows
+	Keys     Keys
 }
 
 // State is what a row shows: one letter, one word, one role.

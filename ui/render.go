@@ -34,7 +34,7 @@ func Render(m Model, w, h int) Picture {
 	c := NewCanvas(w, h)
 	p := Picture{Canvas: c, RowAt: make([]string, c.H)}
 	if m.Help {
-		drawHelp(c)
+		drawHelp(c, m.Keys.withDefaults())
 		return p
 	}
 	rows := Rows(m.List)
@@ -63,6 +63,9 @@ func Render(m Model, w, h int) Picture {
 		l := body[p.Top+y-1]
 		l.draw(c, y)
 		p.RowAt[y] = l.id
+		if m.Link == Reconnecting {
+			c.stale(y) // what was last seen, not what is
+		}
 		if l.id != "" && l.id == selectedID(m, rows) {
 			c.Select(y)
 		}
@@ -120,8 +123,8 @@ func drawFoot(c *Canvas, m Model) {
 	case m.Link == Reconnecting && m.Trouble != "":
 		c.Put(0, y, c.W, m.Trouble, Alert)
 	default:
-		x := 0
-		for _, k := range [][2]string{{"?", "help"}, {"⏎", "go"}, {"q", "leave"}} {
+		x, keys := 0, m.Keys.withDefaults()
+		for _, k := range [][2]string{{keys.Help, "help"}, {"⏎", "go"}, {keys.Leave, "leave"}} {
 			if x+len(k[1])+2 > c.W {
 				break
 			}
@@ -239,15 +242,6 @@ func ShortPath(p string) string {
 	return p
 }
 
-var helpKeys = [][2]string{
-	{"j k ↑ ↓", "choose"},
-	{"⏎ click", "go to that pane"},
-	{"g G", "first, last"},
-	{"r", "draw again"},
-	{"? esc", "this page"},
-	{"q", "leave"},
-}
-
 var helpStates = []State{
 	{"B", "blocked: a decision is yours", Blocked, 0},
 	{"L", "at its usage limit", Alert, 0},
@@ -258,10 +252,10 @@ var helpStates = []State{
 	{"X", "exited", Inactive, 0},
 }
 
-func drawHelp(c *Canvas) {
+func drawHelp(c *Canvas, keys Keys) {
 	c.Put(0, 0, c.W, "akk help", Title)
 	y := 2
-	for _, k := range helpKeys {
+	for _, k := range keys.help() {
 		c.Put(0, y, 8, k[0], Key)
 		c.Put(9, y, c.W, k[1], Plain)
 		y++

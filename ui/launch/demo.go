@@ -53,3 +53,21 @@ func (t Tmux) Demo(ctx context.Context, session string, recs []Recording) ([]str
 	}
 	return panes, nil
 }
+
+// StopDemo ends every recording on this server and tells how many there were.
+func (t Tmux) StopDemo(ctx context.Context) (int, error) {
+	out, err := t.Run(ctx, "list-panes", "-a", "-F", "#{pane_id} #{"+MarkDemo+"}")
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for l := range strings.Lines(out) {
+		if pane, label, _ := strings.Cut(strings.TrimSpace(l), " "); label != "" {
+			if _, err := t.Run(ctx, "kill-pane", "-t", pane); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+	return n, nil
+}

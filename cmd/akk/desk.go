@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+
+	"akk/bridge/rpc"
+)
+
+// desk is what the commands need of a connection to the daemon; *rpc.Client
+// has it. It is an interface so that the printing can be tested without one.
+type desk interface {
+	Servers(ctx context.Context) ([]rpc.Server, error)
+	List(ctx context.Context, p rpc.ListParams) (rpc.List, error)
+	Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error)
+	Screen(ctx context.Context, p rpc.ScreenParams) (rpc.Screen, error)
+	Explain(ctx context.Context, p rpc.TargetParams) (rpc.Explain, error)
+	Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error)
+	Events(ctx context.Context, p rpc.EventsParams, started func(rpc.EventsResult) error, yield func(rpc.Event) error) error
+	Follow(ctx context.Context, p rpc.ListParams, yield func(rpc.List) error) error
+	Record(ctx context.Context, p rpc.TargetParams, started func(rpc.RecordStart) error, yield func(rpc.Bytes) error) error
+	Doctor(ctx context.Context) (rpc.Doctor, error)
+	Shutdown(ctx context.Context) error
+	Close() error
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"akk/bridge/rpc"
+	"akk/cmd/akk/config"
+	"akk/ui"
+	"akk/ui/launch"
+
+	"github.com/spf13/cobra"
+)
+
+func newDoctor(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Check tmux, the settings, the daemon and the store",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			checks := []rpc.Check{check("tmux", "3.2 or newer", launch.CheckVersion(c.Context()))}
+			path := a.configPath
+			if path == "" {
+				path = config.Path()
+			}
+			_, err := a.config()
+			checks = append(checks, check("settings", path, err))
+			if checks[0].Status == "ok" && err == nil {
+				d, _, err := a.connect(c.Context())
+				checks = append(checks, check("daemon", "answers", err))
+				if err == nil {
+					defer d.Close()
+					more, err := d.Doctor(c.Context())
+					if err != nil {
+						checks = append(checks, check("desk", "", err))
+					}
+					checks = append(checks, more.Checks...)
+				}
+			}
+			return a.printChecks(checks)
+		},
+	}
+}
+
+func check(name, detail string, err error) rpc.Check {
+	if err == nil {
+		return rpc.Check{Name: name, Status: "ok", Detail: detail}
+	}
+	what, cure := explainError(err)
+	return rpc.Check{Name: name, Status: "failed", Detail: oneLine(what), Cure: cure}
+}
+
+func (a *app) printChecks(checks []rpc.Check) error {
+	failed := false
+	var table [][]string
+	for _, c := range checks {
+		failed = failed || c.Status == "failed"
+		table = append(table, []string{c.Status, c.Name, c.Detail})
+		if c.Cure != "" {
+			table = append(table, []string{"", "", "cure: " + c.Cure})
+		}
+	}
+	var err error
+	if a.json {
+		err = a.print(rpc.Doctor{Checks: checks})
+	} else {
+		err = ui.Table(a.out, table)
+	}
+	if err == nil && failed {
+		return reported{}
+	}
+	return err
+}

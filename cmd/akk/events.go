@@ -1,0 +1,78 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+
+	"akk/bridge/rpc"
+	"akk/ui"
+
+	"github.com/spf13/cobra"
+)
+
+func newEvents(a *app) *cobra.Command {
+	var since uint64
+	var all, follow bool
+	c := &cobra.Command{
+		Use:   "events",
+		Short: "The journal: a line per change, as it happens",
+		Long: `Prints a line per change: readings, terminals, turns, holds, servers. With
+--json each line is one object; "seq" grows by one and survives restarts, so
+--since SEQ goes on where a reader stopped. If the journal no longer holds what
+is missing, the first line has the type "gap".`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d, srv, err := a.connect(c.Context())
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			p := rpc.EventsParams{Since: since, All: all, Follow: follow}
+			if c.Flags().Changed("since") && since == 0 {
+				p.All = true
+			}
+			if a.named() {
+				p.Socket = srv
+			}
+			return d.Events(c.Context(), p, nil, func(e rpc.Event) error {
+				if a.json {
+					return a.line(e)
+				}
+				a.printf("%s\n", eventLine(e))
+				return nil
+			})
+		},
+	}
+	c.Flags().Uint64Var(&since, "since", 0, "begin behind this `seq` (0: with the oldest kept; without the option: from now on)")
+	c.Flags().BoolVar(&all, "all", false, "begin with the oldest kept event")
+	c.Flags().BoolVar(&follow, "follow", true, "go on with what happens; --follow=false ends with the newest")
+	return c
+}
+
+// eventLine is an event for a human.
+func eventLine(e rpc.Event) string {
+	words := []string{e.Time.Local().Format("15:04:05.000"), "#" + strconv.FormatUint(e.Seq, 10), e.Type}
+	add := func(s string) {
+		if s != "" {
+			words = append(words, s)
+		}
+	}
+	add(e.Pane)
+	add(e.Agent)
+	add(e.Change)
+	if g := e.Reading; g != nil {
+		add(string(g.Activity) + ", keys go to " + string(g.Owner) + ", composer " + string(g.Composer))
+		if g.Dialog != nil {
+			add("(" + g.Dialog.Kind + ")")
+		}
+	}
+	add(e.TurnID)
+	if e.Type == "gap" {
+		add("events " + strconv.FormatUint(e.From, 10) + " to " + strconv.FormatUint(e.To, 10) + " are no longer kept")
+	}
+	add(e.Reason)
+	if t := strings.Join(strings.Fields(e.Text), " "); t != "" {
+		add("“" + ui.Cut(ui.Clean(t), 200) + "”")
+	}
+	return ui.Clean(strings.Join(words, "  "))
+}

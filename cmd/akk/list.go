@@ -1,0 +1,42 @@
+package main
+
+import (
+	"time"
+
+	"akk/bridge/rpc"
+	"akk/ui"
+
+	"github.com/spf13/cobra"
+)
+
+func newList(a *app) *cobra.Command {
+	var p rpc.ListParams
+	c := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the agents that run in tmux panes, those that need you first",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d, srv, err := a.connect(c.Context())
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			if a.named() {
+				p.Socket = srv
+			}
+			l, err := d.List(c.Context(), p)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.print(l)
+			}
+			return ui.Text(a.out, l, time.Now())
+		},
+	}
+	c.Flags().StringVar(&p.Agent, "agent", "", "only `codex` or claude")
+	c.Flags().StringVar(&p.Status, "status", "", "only turns with this `status`")
+	c.Flags().BoolVar(&p.All, "all", false, "closed turns too")
+	return c
+}

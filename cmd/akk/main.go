@@ -1,0 +1,38 @@
+// Command akk is the one binary: the sidebar, the command line, the daemon and
+// the Host's bridge. This folder only wires: one command is one file with one
+// declaration, and what a command does lives in ui, bridge, vtparse and agents.
+//
+// Exit codes: 0 done, 1 refused or failed (the reason on stderr, the cure on
+// the next line), 2 wrong usage.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the Makefile.
+var version = "dev"
+
+func main() { os.Exit(akk()) }
+
+// akk is main with an exit code, so that tests can run it as a program.
+func akk() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// run carries out one command line.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	a := &app{in: in, out: out, errs: errs}
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	return a.exit(root.ExecuteContext(ctx))
+}

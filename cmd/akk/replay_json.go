@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"akk/agents"
+	"akk/agents/registry"
+	"akk/bridge/rpc"
+	"akk/vtparse"
+	"akk/vtparse/cast"
+)
+
+// markerDoc is one line of replay --json.
+type markerDoc struct {
+	Marker  int             `json:"marker"`
+	Label   string          `json:"label"`
+	Screen  *vtparse.Screen `json:"screen"`
+	Reading *agents.Reading `json:"reading"`
+}
+
+func (a *app) replayJSON(in io.Reader, name string, f replayFlags) error {
+	out := bufio.NewWriterSize(a.out, 1<<16)
+	direct := a.out
+	a.out = out
+	defer func() { a.out = direct }()
+	err := eachMarker(in, name, f, func(d markerDoc, _ string) error { return a.line(d) })
+	if ferr := out.Flush(); err == nil {
+		err = ferr
+	}
+	return err
+}
+
+// eachMarker reads the agent's state at each marker of a recording.
+func eachMarker(in io.Reader, name string, f replayFlags, yield func(markerDoc, string) error) error {
+	// The header is read twice: the title says whose recording it is.
+	br := bufio.NewReaderSize(in, 1<<16)
+	head, err := br.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return badCast(name, err)
+	}
+	h, err := cast.NewReader(strings.NewReader(head))
+	if err != nil {
+		return badCast(name, err)
+	}
+	agent, version, err := whose(h.Header.Title, f)
+	if err != nil {
+		return err
+	}
+	err = cast.Replay(io.MultiReader(strings.NewReader(head), br), vtparse.Options{TmuxVersion: f.tmuxVersion}, func(e cast.Event, s *vtparse.Screen) error {
+		d := markerDoc{Screen: s}
+		d.Marker, d.Label = splitLabel(e.Data)
+		if agent != nil {
+			r := agent.Read(agents.Input{Screen: s, Version: version, Now: time.Unix(0, 0).Add(e.Time)})
+			d.Reading = &r
+		}
+		return yield(d, version)
+	})
+	if err != nil {
+		return badCast(name, err)
+	}
+	return nil
+}
+
+func badCast(name string, err error) error {
+	return &failure{"play " + name + ": " + err.Error(), "give a recording in asciicast v2, as `akk record` writes it", err}
+}
+
+// splitLabel reads "3 approval": a number and a label.
+func splitLabel(s string) (int, string) {
+	n, rest, ok := strings.Cut(s, " ")
+	if i, err := strconv.Atoi(n); err == nil {
+		if ok {
+			return i, rest
+		}
+		return i, ""
+	}
+	return 0, s
+}
+
+var versionWord = regexp.MustCompile(`\d+\.\d+\.\d+`)
+
+// whose finds the agent of a recording: the options, else the title. No agent
+// is a valid answer: then there is no reading.
+func whose(title string, f replayFlags) (agents.Agent, string, error) {
+	version := f.agentVersion
+	if version == "" {
+		version = versionWord.FindString(title)
+	}
+	if f.agent != "" {
+		agent := registry.For(agents.Kind(f.agent))
+		if agent == nil {
+			var known []string
+			for _, k := range registry.All() {
+				known = append(known, string(k.Kind()))
+			}
+			return nil, "", usagef("--agent %q is not an agent that akk knows (%s)", f.agent, strings.Join(known, ", "))
+		}
+		return agent, version, nil
+	}
+	first, _, _ := strings.Cut(strings.ToLower(title), " ")
+	return registry.For(agents.Kind(first)), version, nil
+}
+
+// explainCast is akk explain for a recording: the evidence at each marker.
+func (a *app) explainCast(name, agent, version string) error {
+	in, err := os.Open(name)
+	if err != nil {
+		return fail("give the path of a recording", "open the recording: %v", err)
+	}
+	defer in.Close()
+	f := replayFlags{agent: agent, agentVersion: version}
+	return eachMarker(in, name, f, func(d markerDoc, version string) error {
+		if d.Reading == nil {
+			return fail("say whose it is with --agent codex or --agent claude", "the title of %s names no agent", name)
+		}
+		if a.json {
+			return a.line(d)
+		}
+		a.printf("%d %s\n", d.Marker, d.Label)
+		e := rpc.Explain{Agent: string(d.Reading.Agent), Version: version, Reading: *d.Reading, Missing: []string{"it is a recording"}}
+		for _, w := range d.Reading.Why {
+			e.Evidence = append(e.Evidence, rpc.Evidence{Layer: w.Layer, Rule: w.Rule, Rows: w.Rows})
+		}
+		if err := a.printExplain(e); err != nil {
+			return err
+		}
+		a.printf("\n")
+		return nil
+	})
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"akk/bridge/rpc"
+
+	"github.com/spf13/cobra"
+)
+
+// maxRequest bounds what is read from stdin for a task, in bytes; the desk has
+// its own, smaller bound.
+const maxRequest = 4 << 20
+
+func newSend(a *app) *cobra.Command {
+	var p rpc.SendParams
+	var wait time.Duration
+	c := &cobra.Command{
+		Use:   "send ID [TEXT|-]",
+		Short: "Send a task to an agent whose prompt is provably empty and has the keys",
+		Long: `Types TEXT (or standard input) into the agent's prompt, submits it and waits
+until the agent has taken it. Nothing is typed unless the screen proves that the
+prompt is empty and gets the keys; once a byte has gone out nothing is repeated.
+
+Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(c *cobra.Command, args []string) error {
+			text, err := a.request(args[1:])
+			if err != nil {
+				return err
+			}
+			d, srv, err := a.connect(c.Context())
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			p.ID, p.Request, p.Socket = args[0], text, a.narrow(args[0], srv)
+			p.AcceptWaitMillis = int(wait / time.Millisecond)
+			s, err := d.Send(c.Context(), p)
+			if err != nil {
+				return err
+			}
+			return a.printSend(s)
+		},
+	}
+	c.Flags().BoolVar(&p.Explicit, "explicit", false, "this very text for this very pane is what the human wants: lifts what only a human may lift, never a proof")
+	c.Flags().StringVar(&p.RequestID, "request-id", "", "repeat with the same `id` to get the same receipt instead of a second task")
+	c.Flags().DurationVar(&wait, "wait", 0, "how `long` to wait for acceptance (default 5s, at most 50s)")
+	return c
+}
+
+// request is the task's text: the argument, or standard input.
+func (a *app) request(args []string) (string, error) {
+	if len(args) == 1 && args[0] != "-" {
+		return checkRequest(args[0])
+	}
+	if _, tty := terminal(a.in); tty && len(args) == 0 {
+		return "", usagef("send needs a text: akk send ID TEXT, or - to read it from standard input")
+	}
+	b, err := io.ReadAll(io.LimitReader(a.in, maxRequest+1))
+	if err != nil {
+		return "", fail("give the text as an argument", "read the text from standard input: %v", err)
+	}
+	if len(b) > maxRequest {
+		return "", fail("put it into a file and send its path", "text on standard input is longer than %d bytes", maxRequest)
+	}
+	return checkRequest(string(b))
+}
+
+func checkRequest(s string) (string, error) {
+	if !utf8.ValidString(s) {
+		return "", fail("send valid UTF-8", "text is not valid UTF-8; nothing was sent")
+	}
+	return s, nil
+}
+
+// printSend says what was seen; it fails unless the agent accepted the task.
+func (a *app) printSend(s rpc.Send) error {
+	accepted := s.SubmissionOutcome == "agent_accepted"
+	if a.json {
+		if err := a.print(s); err != nil {
+			return err
+		}
+		if !accepted {
+			return reported{}
+		}
+		return nil
+	}
+	if accepted {
+		a.printf("accepted: %s took the task (%s)\n", s.TerminalID, s.TurnID)
+		a.printf("  follow it: akk status %s\n", s.TurnID)
+		return nil
+	}
+	reason := s.Reason
+	if reason == "" {
+		reason = "the agent's acceptance was not seen"
+	}
+	cure := s.Cure
+	if cure == "" {
+		cure = "look at the pane, then `akk status " + s.TurnID + "`"
+		if s.DoNotRetry {
+			cure += "; do not send it again, it may have arrived"
+		}
+	}
+	return fail(cure, "%s: %s", s.SubmissionOutcome, reason)
+}

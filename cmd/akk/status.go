@@ -1,0 +1,90 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"akk/bridge/rpc"
+	"akk/ui"
+
+	"github.com/spf13/cobra"
+)
+
+func newStatus(a *app) *cobra.Command {
+	var wait time.Duration
+	var turn bool
+	c := &cobra.Command{
+		Use:   "status ID",
+		Short: "What one agent does, and what has become of the last task",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			d, srv, err := a.connect(c.Context())
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			p := rpc.StatusParams{ID: args[0], Socket: a.narrow(args[0], srv), WaitMillis: int(wait / time.Millisecond)}
+			if turn || strings.HasPrefix(args[0], "turn-") {
+				p.ID, p.TurnID = "", args[0]
+			}
+			s, err := d.Status(c.Context(), p)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.print(s)
+			}
+			return a.printStatus(s)
+		},
+	}
+	c.Flags().DurationVar(&wait, "wait", 0, "wait up to this `long` (at most 50s) until the agent is neither working nor starting")
+	c.Flags().BoolVar(&turn, "turn", false, "ID is a turn's id")
+	return c
+}
+
+func (a *app) printStatus(s rpc.Status) error {
+	var table [][]string
+	add := func(k, v string) {
+		if v != "" {
+			table = append(table, []string{k, v})
+		}
+	}
+	if r := s.Terminal; r != nil {
+		st := ui.StateOf(*r)
+		add("agent", strings.TrimSpace(r.Agent+" "+r.AgentVersion))
+		if r.Demo != "" {
+			add("recording", "this pane plays a recording; nothing is ever sent to it")
+		}
+		add("state", st.Word+" since "+since(r.Reading.Since))
+		add("keys go to", string(r.Reading.Owner))
+		add("composer", string(r.Reading.Composer))
+		add("asks", ui.Asks(*r))
+		if r.Hold != nil {
+			add("held by", r.Hold.By)
+		}
+		add("pane", r.TerminalControl.PaneID+" at "+ui.Place(*r))
+		add("folder", r.Cwd)
+		add("id", r.ID+" ("+r.ShortRef+")")
+	} else {
+		add("agent", s.Agent)
+		add("state", s.TerminalStatus.ActivityState)
+	}
+	if t := s.Conversation; t != nil {
+		add("turn", t.TurnID+" ("+t.Status+", "+t.Stage+")")
+		add("outcome", t.Outcome)
+		add("reason", t.Reason)
+		add("answer", strings.Join(strings.Fields(t.FinalText), " "))
+	}
+	add("limits", strings.Join(s.Limitations, "; "))
+	if s.TimedOut {
+		add("waited", "the time ended without a change")
+	}
+	return ui.Table(a.out, table)
+}
+
+func since(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.Local().Format("15:04:05") + " (" + ui.Age(time.Now(), t) + " ago)"
+}
