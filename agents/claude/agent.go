@@ -1,24 +1,15 @@
-// Package claude reads Claude (see agents).
 package claude
 
 import "akk/agents"
 
-// Agent implements agents.Agent.
+// Agent implements agents.Agent for Claude Code. It has no state.
 type Agent struct{}
 
 // Kind is agents.Claude.
 func (Agent) Kind() agents.Kind { return agents.Claude }
-
-// Read says unknown until something is proven.
-func (Agent) Read(in agents.Input) agents.Reading {
-	return agents.Reading{Agent: agents.Claude, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown}
-}
 
 // Match recognises the process.
 func (Agent) Match(p *agents.Process) (string, bool) { return "", false }
 
 // OpenLog finds the log.
 func (Agent) OpenLog(p *agents.Process) (agents.Log, error) { return nil, agents.ErrNoLog }
-
-// Submit is the certified way to send a text.
-func (Agent) Submit(version string) agents.SubmitPlan { return agents.SubmitPlan{Enter: "\r"} }

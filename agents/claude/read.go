@@ -1,0 +1,450 @@
+package claude
+
+import (
+	"strings"
+	"time"
+
+	"akk/agents"
+)
+
+// This file is the order in which evidence is looked at. Rule: owner before
+// composer, and the agent's own signals can only take an answer away or say
+// "blocked", never make a screen idle that does not look it.
+
+// Read says what the screen and the signals prove (requirements R2, R7, R10).
+func (Agent) Read(in agents.Input) agents.Reading {
+	r := agents.Reading{Agent: agents.Claude, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown}
+	p, verification := known.profiles.For(in.Version)
+	r.Profile, r.Verification = p.Name, verification
+	if in.Screen == nil {
+		return r
+	}
+	r.Generation, r.Provisional = in.Screen.Generation, in.Screen.Torn
+	v := newView(in.Screen, &known.words)
+	defer v.free()
+	var why reasons
+	v.read(in, &r, &why)
+	v.signals(in, &r, &why)
+	r.Why = why.list
+	return r
+}
+
+// read is what the picture, the cursor and the process say.
+func (v *view) read(in agents.Input, r *agents.Reading, why *reasons) {
+	if v.last < 0 {
+		why.add("frame", "blank screen")
+		return
+	}
+	p := v.findComposer()
+	if p.holds(v) {
+		v.readComposer(p, r, why)
+		return
+	}
+	if v.hasLeft(in, r, why) {
+		return
+	}
+	if v.agentsView(r, why) {
+		return
+	}
+	if state, ok := v.viewer(); ok {
+		v.readViewer(state, r, why)
+		return
+	}
+	if p.ok && p.bottom > 0 && v.cy > p.bottom {
+		v.readFooterFocus(p, r, why)
+		return
+	}
+	v.readPanel(p, r, why)
+}
+
+// readComposer is the composer with the cursor parked in it.
+func (v *view) readComposer(p composer, r *agents.Reading, why *reasons) {
+	why.add("cursor", "parked in the composer", v.cy)
+	r.Owner = agents.OwnerComposer
+	activity, _ := v.turn(p, why)
+	r.Activity = activity
+	empty, known, draft, proof := p.content(v)
+	why.add("frame", proof, p.row)
+	switch {
+	case !known:
+		r.Composer = agents.ComposerUnknown
+	case empty:
+		r.Composer = agents.ComposerEmpty
+	default:
+		r.Composer = agents.ComposerDraft
+		r.Draft, r.DraftCollapsed = draft, v.w.collapsed(draft)
+	}
+	r.ComposerFlags = p.flags(v, empty, draft)
+	if y := v.pending(p.top); y >= 0 {
+		why.add("frame", "a permission prompt is held back while somebody types", y)
+		r.Activity = agents.Blocked
+		r.Dialog = &agents.Dialog{Kind: kindUnknown, Hidden: true, Top: y, Bottom: y}
+	}
+	if r.Activity == agents.Idle {
+		_, row := v.lookTail(p.top)
+		r.Background = v.background(p, row)
+	}
+}
+
+// pending is the row that says that a prompt is held back, -1 if none does.
+func (v *view) pending(top int) int {
+	for y := top - 1; y >= 0 && y >= top-8; y-- {
+		if v.at(0, y) != ' ' && !v.blank(y) {
+			return -1
+		}
+		if isOneOf(strings.Trim(v.trimmed(y), "⎿ \u00a0"), v.w.Activity.Pending) {
+			return y
+		}
+	}
+	return -1
+}
+
+// hasLeft tells whether the agent has given the pane back to a shell. The agent
+// says so itself when it ends (cursor on, title empty, keyboard mode popped); a
+// killed one says nothing, but then the shell writes into its frame: at the
+// left edge, where the agent keeps the cursor's row free.
+func (v *view) hasLeft(in agents.Input, r *agents.Reading, why *reasons) bool {
+	s := v.s
+	switch {
+	case s.Cursor.Visible && s.Title == "" && s.Modes.KittyFlags == 0:
+		if in.Process != nil {
+			why.add("process", "still there, but the terminal's modes are not the agent's")
+			if !in.Now.IsZero() && in.Now.Sub(in.Process.StartTime) < startGrace {
+				r.Activity = agents.Starting
+			}
+			return true
+		}
+		why.add("signal", "cursor shown, title and keyboard mode taken back: the agent has ended")
+		r.Activity, r.Owner, r.Composer = agents.Exited, agents.OwnerShell, agents.ComposerHidden
+		return true
+	case v.foreign():
+		why.add("cursor", "at the end of a text at the left edge: somebody else writes here", v.cy)
+		r.Owner, r.Composer = agents.OwnerShell, agents.ComposerHidden
+		return true
+	}
+	return false
+}
+
+// startGrace is how long an agent may take until it has drawn its first frame.
+const startGrace = 20 * time.Second
+
+// foreign tells whether the cursor stands behind a text that begins at the left
+// edge. The agent parks it there only behind its own marks.
+func (v *view) foreign() bool {
+	if v.cx == 0 {
+		return false
+	}
+	switch c := v.at(0, v.cy); c {
+	case ' ', nbsp, '!', bar, tip, '╌', '│', '╭':
+		return false
+	case '❯':
+		return v.cx >= v.filled(v.cy) && !v.framed()
+	case '←':
+		return false
+	}
+	return true
+}
+
+// framed tells whether the cursor's row has a line or an option near it, as the
+// agent's own rows with a mark have.
+func (v *view) framed() bool {
+	if _, ok := v.numbered(v.cy); ok {
+		return true
+	}
+	return v.inset(v.cy-1) || v.inset(v.cy+1)
+}
+
+// agentsView is the screen that lists sessions: its box starts another one.
+func (v *view) agentsView(r *agents.Reading, why *reasons) bool {
+	if !strings.Contains(v.s.Title, v.w.Composer.AgentsView) || v.at(0, v.cy) != '❯' {
+		return false
+	}
+	why.add("signal", "title of the list of sessions")
+	r.Owner, r.Composer = agents.OwnerOther, agents.ComposerHidden
+	for y := 0; y < v.cy; y++ {
+		if strings.Contains(v.line(y), v.w.Composer.AgentsIdle) {
+			r.Activity = agents.Idle
+			why.add("frame", "no session works", y)
+		}
+	}
+	return true
+}
+
+// readViewer is the transcript viewer.
+func (v *view) readViewer(state string, r *agents.Reading, why *reasons) {
+	why.add("frame", "transcript viewer", v.last)
+	r.Owner, r.Composer = agents.OwnerViewer, agents.ComposerHidden
+	switch {
+	case strings.Contains(state, v.w.Viewer.Waiting):
+		why.add("frame", "viewer says that a dialog waits", v.last)
+		r.Activity = agents.Blocked
+		r.Dialog = &agents.Dialog{Kind: kindUnknown, Hidden: true, Clipped: true, Top: v.last, Bottom: v.last}
+	case strings.Contains(state, v.w.Viewer.Working):
+		r.Activity = agents.Working
+		why.add("frame", "viewer says that a turn runs", v.last)
+	default:
+		r.Activity = v.viewed(why)
+	}
+}
+
+// viewed is what the viewer's text shows of the turn: it is not kept up to date
+// in all versions, so only an end or an open request counts.
+func (v *view) viewed(why *reasons) agents.Activity {
+	y := v.last
+	for y >= 0 && !v.rule(y) {
+		y--
+	}
+	if y < 0 {
+		y = v.last
+	}
+	t, row := v.lookTail(y)
+	switch t {
+	case tailEnded:
+		why.add("frame", "the text ends with an ended turn", row)
+		return agents.Idle
+	case tailSpinner:
+		why.add("frame", "the text ends with a spinner", row)
+		return agents.Working
+	case tailPrompt:
+		why.add("frame", "the text ends with a request", row)
+		return agents.Working
+	}
+	if containsAny(v.lineAbove(y), v.w.Activity.Running) {
+		why.add("frame", "the text ends with a running tool", y-1)
+		return agents.Working
+	}
+	return agents.ActivityUnknown
+}
+
+// lineAbove is the last row with text above y.
+func (v *view) lineAbove(y int) string {
+	for y--; y >= 0; y-- {
+		if !v.blank(y) {
+			return v.line(y)
+		}
+	}
+	return ""
+}
+
+// readFooterFocus is the composer drawn, but the cursor parked below it.
+func (v *view) readFooterFocus(p composer, r *agents.Reading, why *reasons) {
+	r.Activity, _ = v.turn(p, why)
+	focus := false
+	for y := p.bottom + 1; y <= v.last; y++ {
+		focus = focus || containsAny(v.line(y), v.w.Activity.FooterFocus)
+	}
+	if !focus {
+		r.Activity = agents.ActivityUnknown
+		why.add("cursor", "below the composer, on nothing known", v.cy)
+		return
+	}
+	why.add("cursor", "on the footer, not in the composer", v.cy)
+	r.Owner = agents.OwnerOther
+	v.drawn(p, r)
+	if r.Activity == agents.Idle {
+		_, row := v.lookTail(p.top)
+		r.Background = v.background(p, row)
+	}
+}
+
+// drawn is the state of a composer that is drawn but has not the keys.
+func (v *view) drawn(p composer, r *agents.Reading) {
+	switch {
+	case !p.ok:
+		r.Composer = agents.ComposerHidden
+	case p.bottom == p.row+1 && v.filled(p.row) <= promptColumn:
+		r.Composer = agents.ComposerEmpty
+	case p.bottom > p.row:
+		r.Composer = agents.ComposerDraft
+		r.Draft = v.draft(p)
+	}
+}
+
+// readPanel is everything that takes the composer's place or its keys.
+func (v *view) readPanel(c composer, r *agents.Reading, why *reasons) {
+	if c.ok && c.bottom < 0 {
+		c.ok = false
+	}
+	if c.ok && v.cy >= c.top {
+		why.add("cursor", "neither in the composer nor on a panel", v.cy)
+		return
+	}
+	p := v.findPanel(v.limit(c))
+	kind, owner := "", ""
+	if p.spec != nil {
+		kind, owner = p.spec.Kind, p.spec.Owner
+		why.add("frame", "panel: "+v.trimmed(p.title), max(p.top, 0), p.bottom)
+	}
+	var d *agents.Dialog
+	var o agents.Owner
+	ok := false
+	switch {
+	case kind == "question":
+		d, o, ok = v.question(p, why)
+	case kind == "elicitation":
+		d, o, ok = v.elicitation(p, why)
+	case owner == "approval":
+		d, o, ok = v.approval(p, kind, why)
+	case owner == "startup":
+		v.readStartup(p, r, why)
+		return
+	case owner == "viewer" || owner == "menu":
+		v.readMenu(p, c, agents.Owner(owner), r, why)
+		return
+	case v.startupScreen(r, why):
+		return
+	default:
+		v.readUnnamed(p, c, r, why)
+		return
+	}
+	if !ok {
+		why.add("cursor", "not where this panel has it: half a frame, or left over", v.cy)
+		return
+	}
+	v.blocked(d, o, c, r)
+}
+
+// blocked fills in a dialog that has the keys.
+func (v *view) blocked(d *agents.Dialog, o agents.Owner, c composer, r *agents.Reading) {
+	r.Activity, r.Owner, r.Dialog = agents.Blocked, o, d
+	v.drawn(c, r)
+	d.Fingerprint = v.fingerprint(d.Top, d.Bottom)
+}
+
+// fingerprint is over the region's cells; nothing in a dialog blinks but the
+// spinner's glyph, which is outside of it.
+func (v *view) fingerprint(top, bottom int) string { return agents.Fingerprint(v.s, top, bottom, nil) }
+
+// readUnnamed is a panel whose title is cut off or unknown.
+func (v *view) readUnnamed(p panel, c composer, r *agents.Reading, why *reasons) {
+	if d, o, ok := v.approval(p, "", why); ok && (d.Prompt != "" || p.clipped && v.hintRow(p) > 0) {
+		if p.top >= 0 && d.Prompt == "" {
+			ok = false
+		}
+		if ok {
+			why.add("frame", "numbered answers to a question", d.Top, d.Bottom)
+			v.blocked(d, o, c, r)
+			return
+		}
+	}
+	if p.clipped {
+		if d, o, ok := v.elicitation(p, why); ok {
+			why.add("frame", "the end of a form", d.Bottom)
+			d.Clipped = true
+			v.blocked(d, o, c, r)
+			return
+		}
+	}
+	if p.top < 0 || v.hintRow(p) < 0 && !v.optionsOnly(p) {
+		why.add("frame", "nothing that is known has the cursor", v.cy)
+		return
+	}
+	v.readMenu(p, c, agents.OwnerMenu, r, why)
+}
+
+// optionsOnly tells whether the cursor is on the mark of a row in the panel.
+func (v *view) optionsOnly(p panel) bool { return v.cy > p.top && v.marked(v.cy) == v.cx }
+
+// readMenu is a panel that a human opened.
+func (v *view) readMenu(p panel, c composer, owner agents.Owner, r *agents.Reading, why *reasons) {
+	if v.cy <= p.top || v.cy > p.bottom && v.cx != 0 {
+		why.add("cursor", "not on the panel", v.cy)
+		return
+	}
+	why.add("cursor", "on a panel", v.cy)
+	r.Owner = owner
+	v.drawn(c, r)
+	r.Activity = v.behind(p, c, why)
+	if r.Activity == agents.Idle {
+		_, row := v.lookTail(p.top)
+		r.Background = row >= 0 && containsAny(v.line(row), v.w.Activity.Background)
+	}
+}
+
+// behind is what a panel leaves to see of the turn behind it.
+func (v *view) behind(p panel, c composer, why *reasons) agents.Activity {
+	t, row := v.lookTail(p.top)
+	if t == tailSpinner {
+		why.add("frame", "spinner row above the panel", row)
+		return agents.Working
+	}
+	if c.ok {
+		switch f := v.footer(c); {
+		case f == footerBusy || c.muted:
+			if t == tailText {
+				// The turn's spinner is gone from above the panel: a prompt of
+				// it may be waiting behind the panel.
+				why.add("frame", "a turn runs, its spinner is not shown", c.row)
+				return agents.ActivityUnknown
+			}
+			why.add("frame", "composer of a running turn below the panel", c.row)
+			return agents.Working
+		case v.style(0, c.top).Fg != 0 || f == footerIdle:
+			why.add("frame", "composer of no turn below the panel", c.row)
+			return agents.Idle
+		}
+		return agents.ActivityUnknown
+	}
+	switch t {
+	case tailEnded, tailEcho:
+		why.add("frame", "no turn runs above the panel", row)
+		return agents.Idle
+	case tailNone:
+		return agents.Idle
+	}
+	return agents.ActivityUnknown
+}
+
+// readStartup is a question before the first composer, or one that the agent
+// asks once.
+func (v *view) readStartup(p panel, r *agents.Reading, why *reasons) {
+	if v.cy <= p.top || v.cy > p.bottom+1 {
+		why.add("cursor", "not on the startup question", v.cy)
+		return
+	}
+	why.add("cursor", "on a startup question", v.cy)
+	r.Owner, r.Composer, r.Activity = agents.OwnerStartup, agents.ComposerHidden, agents.Starting
+	r.Dialog = v.startupDialog(p)
+}
+
+// startupScreen is a page of the first start, which has no line above it.
+func (v *view) startupScreen(r *agents.Reading, why *reasons) bool {
+	for y := 0; y <= v.last; y++ {
+		if v.at(0, y) != ' ' || v.at(1, y) == ' ' {
+			continue
+		}
+		for _, s := range v.w.Startup {
+			if strings.HasPrefix(v.trimmed(y), s.Row) && v.cy > y {
+				why.add("frame", "page of the first start", y)
+				r.Owner, r.Composer, r.Activity = agents.OwnerStartup, agents.ComposerHidden, agents.Starting
+				r.Dialog = v.startupDialog(panel{top: y, title: y, bottom: v.last})
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// startupDialog reads the rows of a startup question: numbered, or all rows at
+// the column of the marked one.
+func (v *view) startupDialog(p panel) *agents.Dialog {
+	d := &agents.Dialog{Kind: "startup", Prompt: v.trimmed(p.title), Top: max(p.top, 0), Bottom: p.bottom}
+	list := v.list(p.title+1, p.bottom)
+	if sel := v.marked(v.cy); len(list) == 0 && sel >= 0 {
+		for y := v.cy; y > p.title && (y == v.cy || v.indent(y) == sel+2); y-- {
+			list = append([]option{{row: y, DialogOption: agents.DialogOption{Label: v.from(sel+2, y)}}}, list...)
+		}
+		for y := v.cy + 1; y <= p.bottom && v.indent(y) == sel+2; y++ {
+			list = append(list, option{row: y, DialogOption: agents.DialogOption{Label: v.from(sel+2, y)}})
+		}
+	}
+	for i := range list {
+		list[i].Label, list[i].Checked = chosen(list[i].Label)
+	}
+	d.Options = plainOptions(list)
+	if i := indexOf(list, v.cy); i >= 0 {
+		d.Selected = &i
+	}
+	d.Fingerprint = v.fingerprint(d.Top, d.Bottom)
+	return d
+}

@@ -1,0 +1,18 @@
+package claude
+
+import (
+	"maps"
+
+	"akk/agents"
+)
+
+// Submit is how this version takes a task: a bracketed paste, the draft seen,
+// Enter. Times in ms from the version's profile.
+func (Agent) Submit(version string) agents.SubmitPlan {
+	p, _ := known.profiles.For(version)
+	s := p.Submit
+	return agents.SubmitPlan{
+		SettleMillis: s.SettleMillis, DrawMillis: s.DrawMillis, AcceptMillis: s.AcceptMillis, Enter: s.Enter,
+		Refuse: maps.Clone(s.Refuse), CollapseChars: s.CollapseChars, CollapseLines: s.CollapseLines,
+	}
+}
