@@ -38,14 +38,14 @@ func background(pid int) bool {
 func waitExit(ctx context.Context, pid int, still func() bool) bool {
 	kq, err := unix.Kqueue()
 	if err != nil {
-		return waitExitSlow(ctx, pid)
+		return waitExitSlow(ctx, still)
 	}
 	defer unix.Close(kq)
 	var ev unix.Kevent_t
 	unix.SetKevent(&ev, pid, unix.EVFILT_PROC, unix.EV_ADD|unix.EV_ONESHOT)
 	ev.Fflags = unix.NOTE_EXIT
 	if _, err := unix.Kevent(kq, []unix.Kevent_t{ev}, nil, nil); err != nil {
-		return err == unix.ESRCH || waitExitSlow(ctx, pid)
+		return waitExitSlow(ctx, still)
 	}
 	if !still() {
 		return ctx.Err() == nil

@@ -54,11 +54,8 @@ func background(pid int) bool {
 // confirms that pid is not yet another process.
 func waitExit(ctx context.Context, pid int, still func() bool) bool {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
-	if err == unix.ESRCH {
-		return true
-	}
-	if err != nil { // Linux < 5.10
-		return waitExitSlow(ctx, pid)
+	if err != nil { // Linux < 5.10, or a process of another pid namespace
+		return waitExitSlow(ctx, still)
 	}
 	f := os.NewFile(uintptr(fd), "pidfd")
 	defer f.Close()
@@ -69,7 +66,7 @@ func waitExit(ctx context.Context, pid int, still func() bool) bool {
 	defer stop()
 	rc, err := f.SyscallConn()
 	if err != nil {
-		return waitExitSlow(ctx, pid)
+		return waitExitSlow(ctx, still)
 	}
 	exited := false
 	err = rc.Read(func(fd uintptr) bool {
@@ -79,7 +76,7 @@ func waitExit(ctx context.Context, pid int, still func() bool) bool {
 		return exited
 	})
 	if !exited && err != nil && ctx.Err() == nil {
-		return waitExitSlow(ctx, pid)
+		return waitExitSlow(ctx, still)
 	}
 	return exited
 }

@@ -4,24 +4,23 @@ package handoff
 
 import (
 	"context"
-	"syscall"
 	"time"
 )
 
-// exitPoll is the pace of the fallback; one signal-0 per agent.
+// exitPoll is the pace of the fallback.
 const exitPoll = time.Second
 
-func waitExitSlow(ctx context.Context, pid int) bool {
+// waitExitSlow asks again and again whether the process still runs, for
+// processes that have no event here (another pid namespace, an old kernel).
+func waitExitSlow(ctx context.Context, still func() bool) bool {
 	t := time.NewTicker(exitPoll)
 	defer t.Stop()
-	for {
-		if syscall.Kill(pid, 0) == syscall.ESRCH {
-			return true
-		}
+	for still() {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-t.C:
 		}
 	}
+	return ctx.Err() == nil
 }

@@ -1,0 +1,440 @@
+package handoff
+
+// This file holds the tests' small world: a terminal server in memory whose
+// panes run players (scripted agents that draw a screen, take input and write
+// a log), and the agents.Agent that reads them. The screens are the players'
+// own; real agents' screens are in the tests of package agents.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"akk/agents"
+	"akk/panes"
+	"akk/vtparse"
+)
+
+// playerAgent reads a player. Row 0 is "<activity> <owner>", row 1 "> draft".
+type playerAgent struct {
+	mu      sync.Mutex
+	players map[int]*player // by pid
+	plan    agents.SubmitPlan
+}
+
+func (a *playerAgent) Kind() agents.Kind { return agents.Codex }
+
+func (a *playerAgent) Read(in agents.Input) agents.Reading {
+	r := agents.Reading{Agent: agents.Codex, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown,
+		Why: []agents.Reason{{Layer: "frame", Rule: "player"}}}
+	f := strings.Fields(in.Screen.Line(0))
+	if len(f) != 2 {
+		return r
+	}
+	r.Activity, r.Owner = agents.Activity(f[0]), agents.Owner(f[1])
+	line, ok := strings.CutPrefix(in.Screen.Text(1, 6), ">")
+	if r.Owner == agents.OwnerApproval {
+		r.Dialog = &agents.Dialog{Kind: "exec", Command: "rm -rf TOKEN=hunter2"}
+	}
+	switch {
+	case !ok:
+		r.Composer = agents.ComposerHidden
+		return r
+	default:
+		line = strings.Trim(line, "\n ")
+		r.Composer, r.Draft = agents.ComposerDraft, line
+		if line == "" {
+			r.Composer = agents.ComposerEmpty
+		}
+	}
+	return r
+}
+
+func (a *playerAgent) Match(p *agents.Process) (string, bool) {
+	return "1.0.0", strings.HasSuffix(p.Exe, "/player")
+}
+
+func (a *playerAgent) OpenLog(p *agents.Process) (agents.Log, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	pl := a.players[p.PID]
+	if pl == nil || !pl.hasLog() {
+		return nil, agents.ErrNoLog
+	}
+	return &playerLog{p: pl}, nil
+}
+
+func (a *playerAgent) Submit(string) agents.SubmitPlan { return a.plan }
+
+type playerLog struct {
+	p    *player
+	read int
+	st   agents.LogState
+}
+
+func (l *playerLog) Path() string         { return fmt.Sprintf("/log/%d", l.p.pid) }
+func (l *playerLog) WatchPaths() []string { return nil }
+func (l *playerLog) Poll() ([]agents.LogEvent, error) {
+	l.p.mu.Lock()
+	defer l.p.mu.Unlock()
+	out := append([]agents.LogEvent{}, l.p.log[l.read:]...)
+	l.read = len(l.p.log)
+	for i := range out {
+		l.st.Last = &out[i]
+		switch out[i].Kind {
+		case agents.LogAccepted:
+			l.st.TurnOpen = true
+		case agents.LogCompleted, agents.LogAborted, agents.LogFailed:
+			l.st.TurnOpen = false
+		}
+		l.st.SessionID = out[i].SessionID
+	}
+	return out, nil
+}
+func (l *playerLog) State() agents.LogState    { s := l.st; s.Path = l.Path(); return s }
+func (l *playerLog) Status() *agents.AppStatus { return nil }
+func (l *playerLog) Close() error              { return nil }
+
+// player is one scripted agent.
+type player struct {
+	w   *world
+	id  string
+	pid int
+
+	mu       sync.Mutex
+	activity agents.Activity
+	owner    agents.Owner
+	text     string // composer
+	got      []byte // every byte that was typed
+	log      []agents.LogEvent
+	enters   int
+	tasks    []string
+
+	onPaste func(*player, string) string // what the composer shows; nil = the text
+	onEnter func(*player)                // nil = accept at once
+}
+
+func (p *player) hasLog() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.log) > 0 }
+
+func (p *player) bytes() string { p.mu.Lock(); defer p.mu.Unlock(); return string(p.got) }
+
+// set changes the player and draws.
+func (p *player) set(f func(*player)) {
+	p.mu.Lock()
+	f(p)
+	p.mu.Unlock()
+	p.draw()
+}
+
+func (p *player) draw() {
+	p.mu.Lock()
+	s := fmt.Sprintf("\x1b[H\x1b[2J%s %s\r\n", p.activity, p.owner)
+	if p.owner == agents.OwnerComposer {
+		s += "> " + strings.ReplaceAll(p.text, "\n", "\r\n")
+	}
+	p.mu.Unlock()
+	p.w.feed(p.id, s)
+}
+
+func (p *player) accept() {
+	p.mu.Lock()
+	task := p.text
+	turn := fmt.Sprintf("t%d", len(p.tasks)+1)
+	p.tasks = append(p.tasks, task)
+	p.add(agents.LogEvent{Kind: agents.LogAccepted, Hash: agents.HashRequest(task), TurnID: turn})
+	p.text, p.activity = "", agents.Working
+	p.mu.Unlock()
+	p.draw()
+}
+
+// add appends to the log; p.mu is held.
+func (p *player) add(e agents.LogEvent) {
+	e.Time, e.Offset, e.SessionID = time.Now(), int64(len(p.log)+1)*100, "native-1"
+	p.log = append(p.log, e)
+}
+
+func (p *player) complete(text string) {
+	p.set(func(p *player) {
+		p.add(agents.LogEvent{Kind: agents.LogCompleted, TurnID: fmt.Sprintf("t%d", len(p.tasks)), Text: text})
+		p.activity = agents.Idle
+	})
+}
+
+func (p *player) input(w panes.Write) {
+	p.mu.Lock()
+	if w.Paste != "" {
+		p.got = append(p.got, w.Paste...)
+		shown := w.Paste
+		if p.onPaste != nil {
+			f := p.onPaste
+			p.mu.Unlock()
+			shown = f(p, w.Paste)
+			p.mu.Lock()
+		}
+		p.text += shown
+		p.mu.Unlock()
+		p.draw()
+		return
+	}
+	p.got = append(p.got, w.Keys...)
+	p.enters++
+	f := p.onEnter
+	p.mu.Unlock()
+	if f != nil {
+		f(p)
+		return
+	}
+	p.accept()
+}
+
+// world is a panes.Provider in memory.
+type world struct {
+	agent *playerAgent
+	id    panes.ServerID
+
+	mu      sync.Mutex
+	panes   map[string]*worldPane
+	order   []string
+	subs    map[*worldSub]bool
+	closed  bool
+	nextPID int
+	refuse  map[string]error // next Input of a pane fails with it
+	audit   map[string]error
+	writes  int
+}
+
+type worldPane struct {
+	info   panes.Info
+	term   *vtparse.Terminal
+	screen *vtparse.Screen
+	procs  []agents.Process
+	player *player
+}
+
+func newWorld() *world {
+	return &world{agent: &playerAgent{players: map[int]*player{}, plan: agents.SubmitPlan{SettleMillis: 20, DrawMillis: 500, AcceptMillis: 1000, Enter: "\r"}},
+		id: panes.ServerID{Socket: "/tmp/world.sock", PID: 4242, Start: time.Unix(1_800_000_000, 0)}, panes: map[string]*worldPane{},
+		subs: map[*worldSub]bool{}, nextPID: 1 << 24, refuse: map[string]error{}, audit: map[string]error{}} // pids that Linux never gives
+}
+
+// pane adds a pane with a shell in it.
+func (w *world) pane() string {
+	w.mu.Lock()
+	id := fmt.Sprintf("%%%d", len(w.order))
+	w.nextPID++
+	p := &worldPane{term: vtparse.New(80, 24, vtparse.Options{})}
+	p.screen = p.term.Screen()
+	p.info = panes.Info{Identity: panes.Identity{Server: w.id, Pane: id, PanePID: w.nextPID, PaneBorn: time.Unix(1_800_000_100, 0)},
+		SessionName: "main", WindowIndex: len(w.order), Cols: 80, Rows: 24, Command: "bash", Cwd: "/tmp"}
+	w.panes[id] = p
+	w.order = append(w.order, id)
+	info := p.info
+	w.mu.Unlock()
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+	return id
+}
+
+// play starts a player in a new pane.
+func (w *world) play() *player {
+	id := w.pane()
+	return w.playIn(id)
+}
+
+func (w *world) playIn(id string) *player {
+	w.mu.Lock()
+	w.nextPID++
+	p := &player{w: w, id: id, pid: w.nextPID, activity: agents.Idle, owner: agents.OwnerComposer}
+	wp := w.panes[id]
+	wp.player = p
+	wp.procs = []agents.Process{{PID: wp.info.PanePID, Exe: "/bin/bash", StartTime: wp.info.PaneBorn},
+		{PID: p.pid, Exe: "/opt/player", Args: []string{"player"}, Cwd: "/tmp", StartTime: time.Unix(1_800_000_200, 0), PanePID: wp.info.PanePID}}
+	wp.info.Command = "player"
+	info := wp.info
+	w.mu.Unlock()
+	w.agent.mu.Lock()
+	w.agent.players[p.pid] = p
+	w.agent.mu.Unlock()
+	p.draw()
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+	return p
+}
+
+// leave ends the player's process; a shell stays.
+func (w *world) leave(p *player) {
+	w.mu.Lock()
+	wp := w.panes[p.id]
+	wp.procs, wp.player, wp.info.Command = wp.procs[:1], nil, "bash"
+	info := wp.info
+	w.mu.Unlock()
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: p.id, Info: info})
+}
+
+func (w *world) change(id string, f func(*panes.Info)) {
+	w.mu.Lock()
+	f(&w.panes[id].info)
+	info := w.panes[id].info
+	w.mu.Unlock()
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+}
+
+func (w *world) feed(id, bytes string) {
+	w.mu.Lock()
+	p := w.panes[id]
+	_, _ = p.term.Write([]byte(bytes))
+	p.screen = p.term.Screen()
+	s := p.screen
+	w.mu.Unlock()
+	w.send(panes.Update{Kind: panes.UpdateScreen, Pane: id, Screen: s, Time: time.Now()})
+	w.send(panes.Update{Kind: panes.UpdateFrame, Pane: id, Screen: s, Time: time.Now()})
+}
+
+func (w *world) send(u panes.Update) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for s := range w.subs {
+		s.add(u)
+	}
+}
+
+func (w *world) ID() panes.ServerID { return w.id }
+func (w *world) Version() string    { return "3.3a" }
+func (w *world) Panes() []panes.Info {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []panes.Info
+	for _, id := range w.order {
+		if p := w.panes[id]; p != nil {
+			out = append(out, p.info)
+		}
+	}
+	return out
+}
+
+func (w *world) Pane(id string) (panes.Info, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.panes[id]
+	if p == nil {
+		return panes.Info{}, false
+	}
+	return p.info, true
+}
+
+func (w *world) Screen(id string) (*vtparse.Screen, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.panes[id]; p != nil {
+		return p.screen, nil
+	}
+	return nil, panes.ErrNoPane
+}
+
+func (w *world) Audit(_ context.Context, id string) (*vtparse.Screen, error) {
+	w.mu.Lock()
+	err := w.audit[id]
+	w.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return w.Screen(id)
+}
+
+func (w *world) Input(_ context.Context, wr panes.Write) (panes.Sent, error) {
+	w.mu.Lock()
+	w.writes++
+	p := w.panes[wr.Identity.Pane]
+	err := w.refuse[wr.Identity.Pane]
+	delete(w.refuse, wr.Identity.Pane)
+	switch {
+	case err != nil:
+	case p == nil || p.player == nil || p.info.Identity != wr.Identity:
+		err = &panes.Refused{Reason: "identity", Detail: "another process"}
+	case p.info.InMode:
+		err = &panes.Refused{Reason: "mode", Detail: "copy mode"}
+	case wr.Cursor != nil && (wr.Cursor.X != p.screen.Cursor.X || wr.Cursor.Y != p.screen.Cursor.Y):
+		err = &panes.Refused{Reason: "cursor", Detail: "the cursor moved"}
+	}
+	w.mu.Unlock()
+	if err != nil && !errors.Is(err, panes.ErrUncertain) {
+		return panes.Sent{}, err
+	}
+	p.player.input(wr)
+	return panes.Sent{Bytes: len(wr.Paste) + len(wr.Keys), Time: time.Now()}, err
+}
+
+func (w *world) Processes(id string) []agents.Process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.panes[id]; p != nil {
+		return append([]agents.Process{}, p.procs...)
+	}
+	return nil
+}
+
+func (w *world) Tap(string) (panes.Tap, error) { return nil, panes.ErrNoPane }
+func (w *world) Close() error                  { return nil }
+
+func (w *world) Subscribe() panes.Subscription {
+	s := &worldSub{w: w, wake: make(chan struct{}, 1)}
+	w.mu.Lock()
+	for _, id := range w.order {
+		p := w.panes[id]
+		s.ups = append(s.ups, panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: p.info}, panes.Update{Kind: panes.UpdateFrame, Pane: id, Screen: p.screen})
+	}
+	w.subs[s] = true
+	w.mu.Unlock()
+	return s
+}
+
+// die ends the whole server.
+func (w *world) die() { w.send(panes.Update{Kind: panes.UpdateServerGone}) }
+
+type worldSub struct {
+	w    *world
+	mu   sync.Mutex
+	ups  []panes.Update
+	end  bool
+	wake chan struct{}
+}
+
+func (s *worldSub) add(u panes.Update) {
+	s.mu.Lock()
+	s.ups = append(s.ups, u)
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *worldSub) Next(ctx context.Context) ([]panes.Update, error) {
+	for {
+		s.mu.Lock()
+		ups := s.ups
+		s.ups = nil
+		end := s.end
+		s.mu.Unlock()
+		if len(ups) > 0 {
+			s.end = ups[len(ups)-1].Kind == panes.UpdateServerGone
+			return ups, nil
+		}
+		if end {
+			return nil, io.EOF
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (s *worldSub) Close() {
+	s.w.mu.Lock()
+	delete(s.w.subs, s)
+	s.w.mu.Unlock()
+}
