@@ -28,6 +28,8 @@ const (
 var (
 	// ErrNoDaemon is returned by Dial when nobody listens on the socket.
 	ErrNoDaemon = errors.New("no akk daemon is running")
+	// ErrInUse is returned by Listen when a live daemon has the socket.
+	ErrInUse = errors.New("another akk daemon listens there")
 	// ErrClosed is returned after the connection ended.
 	ErrClosed = errors.New("connection to the akk daemon is closed")
 )

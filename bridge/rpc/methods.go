@@ -56,6 +56,7 @@ type Caller struct {
 	Kind       string `json:"kind"`                  // human | host | agent | unknown
 	TerminalID string `json:"terminal_id,omitempty"` // agent: the terminal it runs in
 	PID        int    `json:"pid"`
+	Session    string `json:"session,omitempty"` // host: the bridge's trusted session identity
 }
 
 // AttachParams names a tmux server by the absolute path of its socket.

@@ -1,0 +1,221 @@
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// This file holds the client half. One goroutine reads; answers and stream
+// items go to whoever waits for them, and a slow reader of a stream slows only
+// the connection, so a follower uses a connection of its own.
+
+var selfPID = os.Getpid()
+
+// Client is a connection to the daemon, safe for any goroutine.
+type Client struct {
+	nc    net.Conn
+	hello HelloResult
+
+	wmu sync.Mutex
+
+	mu      sync.Mutex
+	next    int64
+	waiting map[int64]*waiter
+	err     error // why the connection ended
+	done    chan struct{}
+}
+
+type waiter struct {
+	reply chan *jsonrpc.Response // capacity 1
+	items chan streamed          // nil for a plain call
+	gone  chan struct{}          // closed when nobody takes items any more
+}
+
+// Dial connects and says hello. ErrNoDaemon is returned when nobody listens;
+// an *Error with CodeProtocol when the daemon is of another age.
+func Dial(ctx context.Context, socket string, h HelloParams) (*Client, error) {
+	var d net.Dialer
+	nc, err := d.DialContext(ctx, "unix", socket)
+	if err != nil {
+		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("%w (%s)", ErrNoDaemon, socket)
+		}
+		return nil, fmt.Errorf("connect to the akk daemon: %w", err)
+	}
+	if uid, _, err := peer(nc.(*net.UnixConn)); err == nil && uid != os.Getuid() {
+		nc.Close()
+		return nil, &Error{Code: CodeForbidden, Message: fmt.Sprintf("the daemon on %s belongs to uid %d", socket, uid), Cure: "name another store with --store-dir"}
+	}
+	c := &Client{nc: nc, waiting: map[int64]*waiter{}, done: make(chan struct{})}
+	go c.read()
+	h.Protocol = Protocol
+	if err := c.call(ctx, MethodHello, h, &c.hello); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Hello is what the daemon said of itself.
+func (c *Client) Hello() HelloResult { return c.hello }
+
+// Done is closed when the connection has ended.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Close ends the connection; what the daemon has accepted goes on there.
+func (c *Client) Close() error {
+	c.nc.Close()
+	<-c.done
+	return nil
+}
+
+func (c *Client) read() {
+	r := newLineReader(c.nc)
+	var err error
+	for {
+		var m jsonrpc.Message
+		if m, err = r.next(); err != nil {
+			var bad errLine
+			if errors.As(err, &bad) {
+				continue
+			}
+			break
+		}
+		switch m := m.(type) {
+		case *jsonrpc.Response:
+			if w := c.waiter(idNumber(m.ID)); w != nil {
+				select {
+				case w.reply <- m:
+				default:
+				}
+			}
+		case *jsonrpc.Request:
+			var s streamed
+			if json.Unmarshal(m.Params, &s) != nil {
+				continue
+			}
+			w := c.waiter(s.Stream)
+			if w == nil || w.items == nil {
+				continue
+			}
+			if m.Method == notifyEnd {
+				if s.Error == nil {
+					s.Error = &Error{Code: "end"}
+				}
+				s.Data = nil
+			}
+			select {
+			case w.items <- s:
+			case <-w.gone:
+			}
+		}
+	}
+	c.mu.Lock()
+	c.err = fmt.Errorf("%w: %v", ErrClosed, err)
+	c.mu.Unlock()
+	c.nc.Close()
+	close(c.done)
+}
+
+func (c *Client) waiter(id int64) *waiter {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiting[id]
+}
+
+func (c *Client) open(method string, params any, w *waiter) (int64, error) {
+	c.mu.Lock()
+	if c.err != nil {
+		defer c.mu.Unlock()
+		return 0, c.err
+	}
+	c.next++
+	id := c.next
+	c.waiting[id] = w
+	c.mu.Unlock()
+	r, err := request(id, method, params)
+	if err == nil {
+		err = c.write(r)
+	}
+	if err != nil {
+		c.forget(id)
+		return 0, err
+	}
+	return id, nil
+}
+
+func (c *Client) forget(id int64) {
+	c.mu.Lock()
+	delete(c.waiting, id)
+	c.mu.Unlock()
+}
+
+func (c *Client) write(m jsonrpc.Message) error {
+	b, err := encode(m)
+	if err != nil {
+		return err
+	}
+	if len(b) > MaxLine {
+		return &Error{Code: CodeUsage, Message: fmt.Sprintf("the request is longer than %d bytes", MaxLine), Cure: "put the text into a file and name the file"}
+	}
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	_, err = c.nc.Write(b)
+	if err != nil {
+		return fmt.Errorf("%w: %v", ErrClosed, err)
+	}
+	return nil
+}
+
+func (c *Client) cancel(id int64) {
+	if r, err := request(0, notifyCancel, streamed{Stream: id}); err == nil {
+		c.write(r)
+	}
+}
+
+func (c *Client) call(ctx context.Context, method string, params, result any) error {
+	w := &waiter{reply: make(chan *jsonrpc.Response, 1)}
+	id, err := c.open(method, params, w)
+	if err != nil {
+		return err
+	}
+	defer c.forget(id)
+	return c.answer(ctx, id, w, result)
+}
+
+// answer waits for the one answer of a request.
+func (c *Client) answer(ctx context.Context, id int64, w *waiter, result any) error {
+	var r *jsonrpc.Response
+	select {
+	case r = <-w.reply:
+	case <-ctx.Done():
+		c.cancel(id)
+		return ctx.Err()
+	case <-c.done:
+		select {
+		case r = <-w.reply: // it came just before the end
+		default:
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return c.err
+		}
+	}
+	if r.Error != nil {
+		return fromWire(r.Error)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := json.Unmarshal(r.Result, result); err != nil {
+		return fmt.Errorf("the daemon's answer can't be read: %w", err)
+	}
+	return nil
+}

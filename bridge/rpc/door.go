@@ -1,0 +1,225 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// This file holds the daemon's side of a connection. Invariants: the first
+// request is hello; a request never runs before the peer's uid and the
+// protocol number were found equal; one connection's slowness or garbage ends
+// at that connection.
+
+const (
+	// maxInFlight bounds the requests of one connection that run at once.
+	maxInFlight = 64
+	// sendTimeout is how long a peer may refuse to read before its connection
+	// is closed: it has 30 s, then it must come back.
+	sendTimeout = 30 * time.Second
+)
+
+// Door answers connections until its context ends.
+type Door struct {
+	Desk    Desk
+	Version string
+	Store   string // store directory, told in hello
+	Started time.Time
+	Logger  *slog.Logger
+	// Shutdown is called once when a client asks for it; nil = refuse.
+	Shutdown func()
+
+	conns  atomic.Int64
+	idle   chan struct{}
+	idleMu sync.Mutex
+}
+
+// Connections is the number of clients that said hello and are still there.
+func (s *Door) Connections() int { return int(s.conns.Load()) }
+
+// Changed is signalled (latest wins) whenever a client came or went.
+func (s *Door) Changed() <-chan struct{} {
+	s.idleMu.Lock()
+	defer s.idleMu.Unlock()
+	if s.idle == nil {
+		s.idle = make(chan struct{}, 1)
+	}
+	return s.idle
+}
+
+func (s *Door) count(n int64) {
+	s.conns.Add(n)
+	s.Changed() // make it
+	select {
+	case s.idle <- struct{}{}:
+	default:
+	}
+}
+
+// Serve accepts until ctx ends or the listener fails; it closes the listener
+// and returns when every connection has ended.
+func (s *Door) Serve(ctx context.Context, ln net.Listener) error {
+	if s.Logger == nil {
+		s.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { ln.Close() })
+	defer stop()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for {
+		c, err := ln.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			var ne net.Error
+			if errors.As(err, &ne) && ne.Timeout() {
+				continue
+			}
+			return fmt.Errorf("accept on the daemon's socket: %w", err)
+		}
+		wg.Go(func() { s.serve(ctx, c) })
+	}
+}
+
+func (s *Door) serve(ctx context.Context, nc net.Conn) {
+	defer nc.Close()
+	uc, ok := nc.(*net.UnixConn)
+	if !ok {
+		return
+	}
+	uid, pid, err := peer(uc)
+	if err != nil || uid != os.Getuid() {
+		s.Logger.Warn("peer refused", "uid", uid, "pid", pid, "err", err)
+		return
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { nc.Close() })
+	defer stop()
+	c := &serverConn{s: s, nc: nc, pid: pid, running: map[string]context.CancelFunc{}}
+	c.read(ctx)
+	cancel()
+	c.wg.Wait()
+	if c.greeted {
+		s.count(-1)
+	}
+}
+
+// serverConn is one client. Only read touches greeted and caller until the
+// first request runs.
+type serverConn struct {
+	s       *Door
+	nc      net.Conn
+	pid     int
+	greeted bool
+	caller  Caller
+
+	wmu     sync.Mutex
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	running map[string]context.CancelFunc // by request id
+}
+
+func (c *serverConn) read(ctx context.Context) {
+	r := newLineReader(c.nc)
+	slots := make(chan struct{}, maxInFlight)
+	for {
+		m, err := r.next()
+		var bad errLine
+		if errors.As(err, &bad) {
+			c.write(&jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: bad.Error()}})
+			continue
+		}
+		if err != nil {
+			return
+		}
+		req, ok := m.(*jsonrpc.Request)
+		if !ok {
+			continue // we ask nothing, so no answer is ours
+		}
+		if !req.ID.IsValid() {
+			c.notified(req)
+			continue
+		}
+		if !c.greeted {
+			if !c.hello(ctx, req) {
+				return
+			}
+			continue
+		}
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		rctx, cancel := context.WithCancel(ctx)
+		key := fmt.Sprint(req.ID.Raw())
+		c.mu.Lock()
+		c.running[key] = cancel
+		c.mu.Unlock()
+		c.wg.Go(func() {
+			defer func() {
+				cancel()
+				c.mu.Lock()
+				delete(c.running, key)
+				c.mu.Unlock()
+				<-slots
+			}()
+			c.handle(rctx, req)
+		})
+	}
+}
+
+// handle runs one request; a panic is a fault of ours that only this request
+// pays for.
+func (c *serverConn) handle(ctx context.Context, req *jsonrpc.Request) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.s.Logger.Error("panic in a request", "method", req.Method, "panic", p, "stack", string(debug.Stack()))
+			c.fail(req, &Error{Code: CodeInternal, Message: "akk made a mistake while answering " + req.Method, Cure: "see the daemon's log (akk doctor tells where) and report it"})
+		}
+	}()
+	if stream, ok := streams[req.Method]; ok {
+		stream(ctx, c, req)
+		return
+	}
+	call, ok := calls[req.Method]
+	if !ok {
+		c.fail(req, &Error{Code: CodeUsage, Message: fmt.Sprintf("the daemon knows no method %q", req.Method), Cure: "akk and its daemon differ in version: restart the daemon with akk serve --replace"})
+		return
+	}
+	result, err := call(ctx, c, req.Params)
+	if err != nil {
+		c.fail(req, asError(err))
+		return
+	}
+	c.reply(req, result)
+}
+
+// write sends one message; a peer that does not read is dropped.
+func (c *serverConn) write(m jsonrpc.Message) error {
+	b, err := encode(m)
+	if err != nil {
+		return err
+	}
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	c.nc.SetWriteDeadline(time.Now().Add(sendTimeout))
+	if _, err = c.nc.Write(b); err != nil {
+		c.nc.Close() // half a line may have gone out: nothing may follow it
+	}
+	return err
+}

@@ -1,0 +1,202 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// This file holds the table of methods: one row each, name to desk.
+
+type callFunc func(ctx context.Context, c *serverConn, params json.RawMessage) (any, error)
+
+// calls are the methods with one answer.
+var calls = map[string]callFunc{
+	MethodAttach: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p AttachParams) (any, error) { return c.s.Desk.Attach(ctx, p) })
+	},
+	MethodServers: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
+		return c.s.Desk.Servers(ctx)
+	},
+	MethodList: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p ListParams) (any, error) { return c.s.Desk.List(ctx, c.caller, p) })
+	},
+	MethodStatus: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p StatusParams) (any, error) { return c.s.Desk.Status(ctx, c.caller, p) })
+	},
+	MethodScreen: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p ScreenParams) (any, error) { return c.s.Desk.Screen(ctx, c.caller, p) })
+	},
+	MethodExplain: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p TargetParams) (any, error) { return c.s.Desk.Explain(ctx, c.caller, p) })
+	},
+	MethodSend: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p SendParams) (any, error) { return c.s.Desk.Send(ctx, c.caller, p) })
+	},
+	MethodDoctor: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
+		return c.s.Desk.Doctor(ctx, c.caller)
+	},
+	MethodShutdown: func(_ context.Context, c *serverConn, _ json.RawMessage) (any, error) {
+		if c.caller.Kind == "agent" {
+			return nil, &Error{Code: CodeForbidden, Message: "an agent may not end the daemon", Cure: "ask the human"}
+		}
+		if c.s.Shutdown == nil {
+			return nil, &Error{Code: CodeRefused, Message: "this daemon does not end on request"}
+		}
+		c.s.Shutdown()
+		return struct{}{}, nil
+	},
+}
+
+// streams are the methods whose answer goes on.
+var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.Request){
+	MethodEvents: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
+		stream(c, req, NotifyEvent, func(p EventsParams, started func(EventsResult) error, yield func(Event) error) error {
+			return c.s.Desk.Events(ctx, c.caller, p, started, yield)
+		})
+	},
+	MethodFollow: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
+		stream(c, req, NotifyRows, func(p ListParams, started func(struct{}) error, yield func(List) error) error {
+			if err := started(struct{}{}); err != nil {
+				return err
+			}
+			return c.s.Desk.Follow(ctx, c.caller, p, yield)
+		})
+	},
+	MethodRecord: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
+		stream(c, req, NotifyBytes, func(p TargetParams, started func(RecordStart) error, yield func(Bytes) error) error {
+			return c.s.Desk.Record(ctx, c.caller, p, started, yield)
+		})
+	},
+}
+
+// stream answers with the started value, then one notification per item, then
+// end. Writing blocks only this stream's goroutine.
+func stream[P, S, T any](c *serverConn, req *jsonrpc.Request, notify string, run func(P, func(S) error, func(T) error) error) {
+	id := idNumber(req.ID)
+	p, err := read[P](req.Params)
+	if err != nil {
+		c.fail(req, asError(err))
+		return
+	}
+	open := false
+	err = run(p, func(s S) error {
+		open = true
+		return c.reply(req, s)
+	}, func(v T) error {
+		data, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		return c.notify(notify, streamed{Stream: id, Data: data})
+	})
+	switch {
+	case !open && err != nil:
+		c.fail(req, asError(err))
+	case !open:
+		c.fail(req, &Error{Code: CodeInternal, Message: "the stream ended before it began"})
+	case err != nil:
+		c.notify(notifyEnd, streamed{Stream: id, Error: asError(err)})
+	default:
+		c.notify(notifyEnd, streamed{Stream: id})
+	}
+}
+
+func with[P any](raw json.RawMessage, f func(P) (any, error)) (any, error) {
+	p, err := read[P](raw)
+	if err != nil {
+		return nil, err
+	}
+	return f(p)
+}
+
+// read is strict: an unknown field is a misspelt wish that must not be lost.
+func read[P any](raw json.RawMessage) (P, error) {
+	var p P
+	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
+		return p, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, &Error{Code: CodeUsage, Message: fmt.Sprintf("the request's parameters can't be read: %v", err)}
+	}
+	return p, nil
+}
+
+// hello checks who comes; false means that the connection must end.
+func (c *serverConn) hello(ctx context.Context, req *jsonrpc.Request) bool {
+	if req.Method != MethodHello {
+		c.fail(req, &Error{Code: CodeProtocol, Message: "the first request must be hello"})
+		return false
+	}
+	var p HelloParams // not strict: a newer client must still learn our number
+	if err := json.Unmarshal(req.Params, &p); err != nil {
+		c.fail(req, &Error{Code: CodeUsage, Message: fmt.Sprintf("hello can't be read: %v", err)})
+		return false
+	}
+	if p.Protocol != Protocol {
+		c.fail(req, &Error{Code: CodeProtocol,
+			Message: fmt.Sprintf("this daemon (akk %s, pid is the one in akk doctor) speaks protocol %d, the caller %d", c.s.Version, Protocol, p.Protocol),
+			Cure:    "end the old daemon with the akk that started it, then try again"})
+		return false
+	}
+	c.caller = c.s.Desk.Identify(ctx, c.pid)
+	c.caller.PID = c.pid
+	if p.Client == "host-bridge" {
+		c.caller.Kind, c.caller.Session = "host", p.Session
+	}
+	c.greeted = true
+	c.s.count(1)
+	return c.reply(req, HelloResult{Protocol: Protocol, Version: c.s.Version, PID: selfPID, StoreDir: c.s.Store, Started: c.s.Started, Caller: c.caller}) == nil
+}
+
+func (c *serverConn) notified(req *jsonrpc.Request) {
+	if req.Method != notifyCancel {
+		return
+	}
+	var p streamed
+	if json.Unmarshal(req.Params, &p) != nil {
+		return
+	}
+	c.mu.Lock()
+	cancel := c.running[fmt.Sprint(p.Stream)]
+	c.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+func (c *serverConn) reply(req *jsonrpc.Request, result any) error {
+	b, err := json.Marshal(result)
+	if err != nil {
+		c.fail(req, &Error{Code: CodeInternal, Message: fmt.Sprintf("the answer can't be written: %v", err)})
+		return err
+	}
+	return c.write(&jsonrpc.Response{ID: req.ID, Result: b})
+}
+
+func (c *serverConn) fail(req *jsonrpc.Request, e *Error) {
+	c.write(&jsonrpc.Response{ID: req.ID, Error: wireError(e)})
+}
+
+func (c *serverConn) notify(method string, p streamed) error {
+	r, err := request(0, method, p)
+	if err != nil {
+		return err
+	}
+	return c.write(r)
+}
+
+func idNumber(id jsonrpc.ID) int64 {
+	switch v := id.Raw().(type) {
+	case int64:
+		return v
+	case float64:
+		return int64(v)
+	}
+	return 0
+}

@@ -1,0 +1,150 @@
+package rpc
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// This file holds how a message is written down: JSON-RPC 2.0, one object a
+// line, never longer than MaxLine. Both halves use it.
+
+// MaxLine bounds one message in bytes (R192's spirit: every input is bounded).
+// A 1 MB task, JSON-escaped at worst, fits.
+const MaxLine = 8 << 20
+
+// errLine is a line that is not a message; the stream behind it is intact.
+type errLine struct{ err error }
+
+func (e errLine) Error() string { return e.err.Error() }
+
+// lineReader reads messages. A line that is too long is skipped whole.
+type lineReader struct{ r *bufio.Reader }
+
+func newLineReader(r io.Reader) *lineReader { return &lineReader{bufio.NewReaderSize(r, 64<<10)} }
+
+// next returns the next message, an errLine for one that can't be read, or the
+// connection's own error.
+func (l *lineReader) next() (jsonrpc.Message, error) {
+	line, err := l.line()
+	if err != nil {
+		return nil, err
+	}
+	return decode(line)
+}
+
+func (l *lineReader) line() ([]byte, error) {
+	for {
+		var line []byte
+		long := false
+		for {
+			part, err := l.r.ReadSlice('\n')
+			if !long {
+				line = append(line, part...)
+			}
+			if len(line) > MaxLine {
+				long, line = true, nil
+			}
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				return nil, err // an unfinished last line is not a message
+			}
+		}
+		if long {
+			return nil, errLine{fmt.Errorf("message is longer than %d bytes", MaxLine)}
+		}
+		if n := len(line) - 1; n > 0 {
+			return line[:n], nil
+		}
+	}
+}
+
+// decode reads one line. It never panics, whatever the bytes are.
+func decode(line []byte) (m jsonrpc.Message, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			m, err = nil, errLine{fmt.Errorf("message can't be read: %v", p)}
+		}
+	}()
+	m, err = jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return nil, errLine{fmt.Errorf("message can't be read: %w", err)}
+	}
+	return m, nil
+}
+
+func encode(m jsonrpc.Message) ([]byte, error) {
+	b, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return nil, err
+	}
+	return append(b, '\n'), nil
+}
+
+func request(id int64, method string, params any) (*jsonrpc.Request, error) {
+	r := &jsonrpc.Request{Method: method}
+	if id > 0 {
+		jid, err := jsonrpc.MakeID(float64(id))
+		if err != nil {
+			return nil, err
+		}
+		r.ID = jid
+	}
+	if params != nil {
+		b, err := json.Marshal(params)
+		if err != nil {
+			return nil, err
+		}
+		r.Params = b
+	}
+	return r, nil
+}
+
+// wireCode is the JSON-RPC number under which all our Errors travel; the Error
+// itself is in its data.
+const wireCode = -32000
+
+func wireError(e *Error) *jsonrpc.Error {
+	data, _ := json.Marshal(e)
+	return &jsonrpc.Error{Code: wireCode, Message: e.Message, Data: data}
+}
+
+// fromWire turns the other side's error into ours.
+func fromWire(err error) error {
+	var we *jsonrpc.Error
+	if !errors.As(err, &we) {
+		return err
+	}
+	var e Error
+	if we.Data != nil && json.Unmarshal(we.Data, &e) == nil && e.Message != "" {
+		return &e
+	}
+	return &Error{Code: CodeInternal, Message: we.Message}
+}
+
+// asError gives every error the form that may leave the daemon.
+func asError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: CodeInternal, Message: err.Error()}
+}
+
+// streamed is the params of every notification that belongs to a stream.
+type streamed struct {
+	Stream int64           `json:"stream"` // id of the request that opened it
+	Data   json.RawMessage `json:"data,omitempty"`
+	Error  *Error          `json:"error,omitempty"` // end only
+}
+
+const (
+	notifyEnd    = "end"    // streamed; the stream has ended, Error tells why
+	notifyCancel = "cancel" // streamed; client -> daemon: the caller has gone
+)
