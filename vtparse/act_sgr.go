@@ -178,6 +178,8 @@ func (t *Terminal) sgrColons(text []byte) {
 		if n == 2 && v[1] >= 0 && v[1] <= 5 {
 			t.pen.underline(v[1])
 		}
+	case t.capture && n == 2 && v[0] == 5 && v[1] == 3:
+		t.pen.Attr |= Overline // how capture-pane of tmux 3.3a writes 53
 	case n < 3 || v[0] != 38 && v[0] != 48 && v[0] != 58:
 	case v[1] == 5:
 		t.setIndexed(v[0], v[2])

@@ -117,11 +117,8 @@ func (g *grid) scrollUp(upper, lower int, fill cell) {
 		return
 	}
 	l := g.view[upper]
-	if g.history.limit > 0 {
-		g.history.collect(&g.scrolled)
-		g.history.push(l)
-		g.scrolled++
-	}
+	g.history.collect(&g.scrolled)
+	g.keep(l)
 	if upper == 0 && lower == len(g.view)-1 {
 		g.slide()
 	} else {

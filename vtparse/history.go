@@ -15,6 +15,7 @@ type history struct {
 // keptAt is where one line lies in the ring of cells.
 type keptAt struct {
 	off, len      int
+	size, used    int // what the line had: its cells and how many were written
 	wrapped, wide bool
 }
 
@@ -48,9 +49,12 @@ func (h *history) collect(scrolled *int) {
 	*scrolled = min(*scrolled, h.n)
 }
 
-// push appends what was written of l.
+// push appends l without the blanks at its end that nobody wrote.
 func (h *history) push(l *line) {
-	n := min(l.used, len(l.cells))
+	n := len(l.cells)
+	for n > l.used && l.cells[n-1] == blankCell {
+		n--
+	}
 	if h.n == len(h.lines) {
 		h.growLines()
 	}
@@ -61,17 +65,24 @@ func (h *history) push(l *line) {
 	}
 	copy(h.cells[off:off+n], l.cells[:n])
 	h.n++
-	*h.at(h.n - 1) = keptAt{off, n, l.wrapped, l.wide}
+	*h.at(h.n - 1) = keptAt{off, n, len(l.cells), l.used, l.wrapped, l.wide}
 }
 
-// pop removes the newest line into l.
-func (h *history) pop(l *line, cols int) {
-	k := h.at(h.n - 1)
-	l.empty(cols, blankCell)
-	l.expand(k.len, cols, blankCell)
-	copy(l.cells, h.cells[k.off:k.off+k.len])
-	l.used, l.wrapped, l.wide = k.len, k.wrapped, k.wide
+// pop removes the newest line and returns it.
+func (h *history) pop() *line {
+	l := h.line(h.n - 1)
 	h.n--
+	return l
+}
+
+// line returns a copy of line i.
+func (h *history) line(i int) *line {
+	k := h.at(i)
+	l := &line{cells: make([]cell, k.size), used: k.used, wrapped: k.wrapped, wide: k.wide}
+	for x := copy(l.cells, h.row(i)); x < k.size; x++ {
+		l.cells[x] = blankCell
+	}
+	return l
 }
 
 // place finds room for n cells after the newest line.

@@ -55,6 +55,7 @@ type Terminal struct {
 	signals Signals
 	known   bool // Modes.Known
 	torn    bool // DEC 2026 is open
+	capture bool // reads the output of capture-pane
 
 	titleSet   bool // since the last Screen
 	generation uint64
@@ -149,7 +150,7 @@ func (t *Terminal) Write(p []byte) (int, error) {
 			i++
 		}
 	}
-	if t.in.full() {
+	if t.in.full() && !t.capture {
 		t.compact()
 	}
 	return len(p), nil

@@ -1,0 +1,103 @@
+package vtparse
+
+import (
+	"fmt"
+	"strings"
+)
+
+// This file compares a Screen with what tmux says it holds. Rule: everything
+// that capture-pane tells is compared; only what it can't tell is let pass: the
+// background of cells past a row's end, and how the columns of a cut wide
+// character are divided.
+
+// Mismatch compares with the rows of capture-pane -p -e -N (without -N the
+// blanks at the end of the rows are not compared) and with cursor_x, cursor_y
+// of the same moment. diff tells the first difference in one line.
+func (s *Screen) Mismatch(captured []string, cursorX, cursorY int) (diff string, equal bool) {
+	p := s.profile
+	if p == nil {
+		p = profileFor("")
+	}
+	t := New(s.Cols, s.Rows, Options{})
+	t.profile = p
+	lines := t.readCapture(captured, s.Rows)
+	for y, l := range lines {
+		theirs := &Row{cells: l.cells[:min(l.used, len(l.cells))], tab: t.in.freeze(), written: l.used}
+		if d := s.Row(y).differs(theirs); d != "" {
+			return fmt.Sprintf("row %d: %s", y, d), false
+		}
+	}
+	return s.cursorDiffers(cursorX, cursorY)
+}
+
+// MismatchText compares with the rows of a plain capture-pane -p: text only.
+func (s *Screen) MismatchText(captured []string, cursorX, cursorY int) (diff string, equal bool) {
+	for y := range s.Rows {
+		theirs := ""
+		if y < len(captured) {
+			theirs = strings.TrimRight(captured[y], " ")
+		}
+		if ours := s.Line(y); ours != theirs && strings.TrimRight(s.Row(y).raw(), " ") != theirs {
+			return fmt.Sprintf("row %d: tmux %q, mirror %q", y, theirs, ours), false
+		}
+	}
+	return s.cursorDiffers(cursorX, cursorY)
+}
+
+func (s *Screen) cursorDiffers(x, y int) (string, bool) {
+	if x != s.Cursor.X || y != s.Cursor.Y {
+		return fmt.Sprintf("cursor: tmux %d,%d, mirror %d,%d", x, y, s.Cursor.X, s.Cursor.Y), false
+	}
+	return "", true
+}
+
+// raw is the text with line drawing as the letters that stand for it, which is
+// how a capture without -e shows it.
+func (r *Row) raw() string {
+	var b []byte
+	for _, c := range r.cells {
+		if !c.padding() {
+			b = c.appendRaw(b, r.tab)
+		}
+	}
+	return string(b)
+}
+
+// styled is one code point with its style.
+type styled struct {
+	r rune
+	s Style
+}
+
+func (r *Row) styled() []styled {
+	var out []styled
+	for x, c := range r.cells {
+		for _, p := range r.Text(x) {
+			out = append(out, styled{p, r.tab.styles[c.style()]})
+		}
+	}
+	return out
+}
+
+// differs describes the first difference, "" if there is none that theirs
+// could tell.
+func (r *Row) differs(theirs *Row) string {
+	a, b := r.styled(), theirs.styled()
+	for i := range max(len(a), len(b)) {
+		x, y := styled{r: ' '}, styled{r: ' '}
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x == y || i >= len(b) && x.r == ' ' {
+			continue
+		}
+		if x.r != y.r {
+			return fmt.Sprintf("character %d: tmux %q, mirror %q (tmux %q, mirror %q)", i, y.r, x.r, theirs.String(), r.String())
+		}
+		return fmt.Sprintf("style of character %d %q: tmux %q, mirror %q", i, x.r, y.s.SGR(), x.s.SGR())
+	}
+	return ""
+}
