@@ -4,13 +4,13 @@ package lab
 // version.
 
 import (
-	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"akk/vtparse/cast"
 )
 
 // Frame is the output of a recording up to one of its markers.
@@ -26,51 +26,45 @@ const maxCast = 256 << 20
 // the first marker whose label contains label. A recording that was resized
 // before the marker is refused: its bytes alone don't give the picture.
 func CastFrame(path, label string) (Frame, error) {
-	b, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return Frame{}, fmt.Errorf("read recording: %w", err)
 	}
+	defer f.Close()
+	var in io.Reader = f
 	if strings.HasSuffix(path, ".gz") {
-		z, err := gzip.NewReader(bytes.NewReader(b))
+		z, err := gzip.NewReader(f)
 		if err != nil {
 			return Frame{}, fmt.Errorf("unpack recording %s: %w", path, err)
 		}
-		if b, err = io.ReadAll(io.LimitReader(z, maxCast)); err != nil {
-			return Frame{}, fmt.Errorf("unpack recording %s: %w", path, err)
-		}
+		in = io.LimitReader(z, maxCast)
 	}
-	return frame(b, path, label)
+	return frame(in, path, label)
 }
 
-func frame(b []byte, path, label string) (Frame, error) {
-	lines := bytes.Split(b, []byte{'\n'})
-	var head struct {
-		Version, Width, Height int
+func frame(in io.Reader, path, label string) (Frame, error) {
+	r, err := cast.NewReader(in)
+	if err != nil {
+		return Frame{}, fmt.Errorf("recording %s: %w", path, err)
 	}
-	if err := json.Unmarshal(lines[0], &head); err != nil || head.Version != 2 || head.Width < 1 || head.Height < 1 {
-		return Frame{}, fmt.Errorf("recording %s: not an asciicast v2", path)
-	}
-	f := Frame{Cols: head.Width, Rows: head.Height}
-	for i, l := range lines[1:] {
-		if len(bytes.TrimSpace(l)) == 0 {
-			continue
+	f := Frame{Cols: r.Header.Width, Rows: r.Header.Height}
+	for {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return Frame{}, fmt.Errorf("recording %s: no marker %q", path, label)
 		}
-		var ev [3]any
-		if err := json.Unmarshal(l, &ev); err != nil {
-			return Frame{}, fmt.Errorf("recording %s, line %d: %w", path, i+2, err)
+		if err != nil {
+			return Frame{}, fmt.Errorf("recording %s: %w", path, err)
 		}
-		kind, _ := ev[1].(string)
-		text, _ := ev[2].(string)
-		switch kind {
-		case "o":
-			f.Output = append(f.Output, text...)
-		case "r":
+		switch ev.Kind {
+		case cast.Output:
+			f.Output = append(f.Output, ev.Data...)
+		case cast.Resize:
 			return Frame{}, fmt.Errorf("recording %s: resized before marker %q; choose an earlier one", path, label)
-		case "m":
-			if strings.Contains(text, label) {
+		case cast.Marker:
+			if strings.Contains(ev.Data, label) {
 				return f, nil
 			}
 		}
 	}
-	return Frame{}, fmt.Errorf("recording %s: no marker %q", path, label)
 }

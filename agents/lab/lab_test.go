@@ -273,14 +273,14 @@ func TestByteLogger(t *testing.T) {
 
 func TestCastFrame(t *testing.T) {
 	good := "{\"version\":2,\"width\":80,\"height\":24}\n[0.1,\"o\",\"ab\"]\n[0.2,\"m\",\"1 first\"]\n[0.3,\"o\",\"cd\"]\n[0.4,\"r\",\"90x30\"]\n[0.5,\"m\",\"2 second\"]\n"
-	f, err := frame([]byte(good), "x", "first")
+	f, err := frame(strings.NewReader(good), "x", "first")
 	if err != nil || string(f.Output) != "ab" || f.Cols != 80 || f.Rows != 24 {
 		t.Errorf("%+v %v", f, err)
 	}
 	for _, x := range []struct{ cast, label string }{
 		{good, "second"}, {good, "third"}, {"", "first"}, {"{\"version\":1}", "first"}, {good[:50], "first"},
 	} {
-		if _, err := frame([]byte(x.cast), "x", x.label); err == nil {
+		if _, err := frame(strings.NewReader(x.cast), "x", x.label); err == nil {
 			t.Errorf("%q, %q was taken", x.cast, x.label)
 		}
 	}

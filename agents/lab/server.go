@@ -111,6 +111,10 @@ func (s *Server) Isolation() string {
 // Isolated is true in an own network namespace.
 func (s *Server) Isolated() bool { return s.net.isolated() }
 
+// Mark is an environment setting ("AKK_LAB_RUN=...") by which Close finds and
+// ends whatever a test starts with it: akk's daemon, for one.
+func (s *Server) Mark() string { return markEnv + "=" + s.mark }
+
 // Tmux runs one tmux command line on the lab's server and returns its output
 // without the last newline.
 func (s *Server) Tmux(ctx context.Context, args ...string) (string, error) {
