@@ -1,0 +1,9 @@
+// Package live holds the end-to-end tests: the real akk binary, real agents of
+// named versions in a private tmux, a scripted model, and real MCP clients.
+// They run with AKK_LIVE=1 or -live only (`make live`); two versions can be
+// chosen by AKK_LIVE_CODEX and AKK_LIVE_CLAUDE.
+//
+// The rule that it upholds: a promise to a person ("accepted", "refused,
+// nothing was typed") is checked at the other end: the agent's own log, the
+// model's side, the bytes that an application read.
+package live

@@ -1,0 +1,210 @@
+package live
+
+// A send that must not happen: it is refused with a reason, and the
+// application in the pane reads zero bytes.
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"akk/agents"
+	"akk/agents/lab"
+)
+
+const neverTyped = "please lab:hello, this must never be typed"
+
+// refused runs `akk send` and checks that it is refused in words.
+func (p *product) refused(pane string) {
+	p.t.Helper()
+	out, errs, code := p.run("send", pane, neverTyped)
+	lines := strings.Split(strings.TrimSpace(errs), "\n")
+	if code != 1 || out != "" {
+		p.t.Errorf("akk send: exit %d, stdout %q, stderr %q", code, out, errs)
+		return
+	}
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "akk: ") || !strings.Contains(lines[1], "cure: ") {
+		p.t.Errorf("the refusal has no reason and cure on two lines: %q", errs)
+	}
+	p.t.Logf("%s", strings.TrimSpace(errs))
+}
+
+// moving are the parts of a picture that change by themselves.
+var moving = regexp.MustCompile(`[•◦⠀-⣿✻✶✽✢✳·*]|\d+[ms]\b|\[ [!.] \]`)
+
+func picture(s lab.Screen) string { return moving.ReplaceAllString(s.Text(), "?") }
+
+// Real agents: while a dialog, a draft, a menu, a viewer or copy mode is up,
+// nothing reaches the agent: the picture stays, the draft stays, the model is
+// not asked, the log has no new text. Then, idle again, a send is accepted.
+func TestLiveRefused(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(string(k), func(t *testing.T) {
+			srv, p := newLab(t)
+			s, err := srv.Start(t.Context(), lab.Options{Binary: binary(t, k)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.waitRow(s.Pane, "idle", idle)
+			for _, st := range []lab.State{lab.AtApproval, lab.AtPatch, lab.AtQuestionnaire, lab.AtDraft, lab.AtMenu, lab.AtViewer, lab.AtCopyMode} {
+				t.Run(string(st), func(t *testing.T) {
+					p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+					before, err := s.Reach(t.Context(), st)
+					if errors.Is(err, lab.ErrUnreachable) {
+						t.Skip(err)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					asked := len(s.Model.Requests())
+					log, _ := s.ReadLog()
+					p.refused(s.Pane)
+					// A key that went out would show within this time.
+					time.Sleep(time.Second)
+					after, err := s.Capture(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if picture(after) != picture(before) || after.X != before.X || after.Y != before.Y || after.InMode != before.InMode {
+						t.Errorf("the picture changed from\n%s\nto\n%s", before.Text(), after.Text())
+					}
+					if n := len(s.Model.Requests()); n != asked {
+						t.Errorf("the model was asked %d times more", n-asked)
+					}
+					if l, _ := s.ReadLog(); !slices.Equal(l.UserTexts, log.UserTexts) || len(l.Pending) != len(log.Pending) {
+						t.Errorf("the log changed from %+v to %+v", log, l)
+					}
+					if err := s.Leave(t.Context(), st); err != nil {
+						t.Fatal(err)
+					}
+				})
+			}
+			p.waitRow(s.Pane, "idle again", func(r row) bool { return idle(r) && r.AvailableActions["send"].Tool != "" })
+			if out, errs, code := p.run("send", s.Pane, "please "+lab.Hello); code != 0 {
+				t.Errorf("idle again, and still akk send: exit %d, %q %q", code, out, errs)
+			}
+		})
+	}
+}
+
+// The byte logger draws what a real version drew and looks like that agent's
+// process; after a refusal it has read nothing at all.
+func TestLiveRefusedBytes(t *testing.T) {
+	srv, p := newLab(t)
+	prog, err := lab.BuildByteLogger(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake := map[agents.Kind]lab.Binary{}
+	for k, v := range map[agents.Kind]string{agents.Codex: "0.155.1", agents.Claude: "2.1.267"} {
+		if fake[k], err = lab.Impersonate(prog, t.TempDir(), k, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	demo := "../../../testdata/demo/"
+	for _, x := range []struct {
+		name   string
+		kind   agents.Kind
+		cast   string
+		marker string
+		owner  agents.Owner // what akk must have seen, "" = anything
+		before []string     // tmux command that puts the pane into the state
+	}{
+		{"approval", agents.Codex, demo + "codex-approval.cast.gz", "1 approval", agents.OwnerApproval, nil},
+		{"questionnaire", agents.Codex, "testdata/codex-question.cast.gz", "1 question", agents.OwnerQuestionnaire, nil},
+		{"draft", agents.Codex, "testdata/codex-idle-draft.cast.gz", "3 draft", agents.OwnerComposer, nil},
+		{"menu", agents.Codex, "testdata/codex-menu.cast.gz", "1 menu-model", agents.OwnerMenu, nil},
+		{"copy mode", agents.Codex, "testdata/codex-idle-draft.cast.gz", "2 idle", "", []string{"copy-mode", "-t", "PANE"}},
+		{"approval", agents.Claude, "testdata/claude-approval.cast.gz", "0 bash-permission", agents.OwnerApproval, nil},
+		{"questionnaire", agents.Claude, demo + "claude-questions.cast.gz", "0 ask1", agents.OwnerQuestionnaire, nil},
+		{"draft", agents.Claude, "testdata/claude-idle-draft.cast.gz", "1 draft", agents.OwnerComposer, nil},
+		{"menu", agents.Claude, "testdata/claude-menu.cast.gz", "8 model-picker", agents.OwnerMenu, nil},
+		{"viewer", agents.Claude, "testdata/claude-viewer.cast.gz", "1 transcript-viewer", agents.OwnerViewer, nil},
+		{"copy mode", agents.Claude, "testdata/claude-idle-draft.cast.gz", "0 empty", "", []string{"copy-mode", "-t", "PANE"}},
+	} {
+		t.Run(string(x.kind)+" "+x.name, func(t *testing.T) {
+			p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+			f, err := lab.CastFrame(x.cast, x.marker)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := srv.ByteLogger(t.Context(), fake[x.kind].Native, f.Output, f.Cols, f.Rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer srv.Tmux(t.Context(), "kill-pane", "-t", l.Pane)
+			if x.before != nil {
+				cmd := slices.Clone(x.before)
+				cmd[slices.Index(cmd, "PANE")] = l.Pane
+				if _, err := srv.Tmux(t.Context(), cmd...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.waitRow(l.Pane, "read as "+string(x.owner), func(r row) bool { return x.owner == "" || r.Reading.Owner == string(x.owner) })
+			p.refused(l.Pane)
+			time.Sleep(300 * time.Millisecond)
+			if got, err := l.Bytes(); err != nil || len(got) > 0 {
+				t.Errorf("the application read %q (%v)", got, err)
+			}
+		})
+	}
+	t.Run("witness", func(t *testing.T) { witness(t, srv, p, prog) })
+}
+
+// witness: the byte logger does see what akk types, when nothing stands against
+// it; else zero bytes would prove nothing. And a program that is no agent gets
+// none, whatever it draws.
+func witness(t *testing.T, srv *lab.Server, p *product, prog string) {
+	p = &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+	f, err := lab.CastFrame("testdata/codex-idle-draft.cast.gz", "2 idle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := srv.ByteLogger(t.Context(), prog, f.Output, f.Cols, f.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.refused(stranger.Pane)
+	if got, err := stranger.Bytes(); err != nil || len(got) > 0 {
+		t.Errorf("a program that is no agent read %q (%v)", got, err)
+	}
+	b, err := lab.Impersonate(prog, t.TempDir(), agents.Codex, "0.155.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := srv.ByteLogger(t.Context(), b.Native, f.Output, f.Cols, f.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.waitRow(l.Pane, "idle", idle)
+	out, errs, code := p.run("send", l.Pane, neverTyped)
+	if code == 0 {
+		t.Errorf("a program that only draws accepted a task: %s", out)
+	}
+	got, err := l.Bytes()
+	if err != nil || !strings.Contains(string(got), neverTyped) {
+		t.Errorf("the byte logger did not see the text: %q (%v), akk said %q", got, err, errs)
+	}
+	if strings.Count(string(got), neverTyped) > 1 {
+		t.Errorf("the text was typed more than once: %q", got)
+	}
+	t.Logf("typed into an idle picture: %q, akk said %q", got, strings.TrimSpace(errs))
+}
+
+// The recordings that the byte logger draws are there.
+func TestPictures(t *testing.T) {
+	files, _ := filepath.Glob("testdata/*.cast.gz")
+	if len(files) == 0 {
+		t.Fatal("no recordings in testdata")
+	}
+	for _, f := range files {
+		if st, err := os.Stat(f); err != nil || st.Size() > 20_000 {
+			t.Errorf("%s: %v, %v", f, st, err)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package live
+
+// A task over MCP: listed, sent, accepted, completed, and found at the agent's
+// side once, byte for byte.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"akk/agents/lab"
+)
+
+const (
+	toolList   = "agent_knock_knock_list"
+	toolStatus = "agent_knock_knock_status"
+	toolSend   = "agent_knock_knock_send"
+)
+
+// client is any MCP client: it calls a tool and returns the result's text.
+type client func(tool string, args map[string]any) (doc string, isError bool)
+
+// sdk connects the Go SDK's client to `akk host-bridge`.
+func (p *product) sdk() client {
+	p.t.Helper()
+	cmd := p.command(context.WithoutCancel(p.t.Context()), "host-bridge")
+	cmd.Stderr = os.Stderr
+	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, nil)
+	s, err := c.Connect(p.t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	if err != nil {
+		p.t.Fatalf("connect to akk host-bridge: %v", err)
+	}
+	p.t.Cleanup(func() { s.Close() })
+	return func(tool string, args map[string]any) (string, bool) {
+		p.t.Helper()
+		r, err := s.CallTool(p.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+		if err != nil {
+			p.t.Fatalf("%s %v: %v", tool, args, err)
+		}
+		return text(r), r.IsError
+	}
+}
+
+// text is the result's JSON: the structured content, else the text.
+func text(r *mcp.CallToolResult) string {
+	if r.StructuredContent != nil {
+		if b, err := json.Marshal(r.StructuredContent); err == nil {
+			return string(b)
+		}
+	}
+	var b strings.Builder
+	for _, c := range r.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}
+
+// The second client: mcporter from npm, a program of somebody else.
+const mcporterVersion = "0.9.0"
+
+func (p *product) mcporter() client {
+	p.t.Helper()
+	bin, err := lab.InstallTool(p.t.Context(), "mcporter", mcporterVersion, "")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	home := p.t.TempDir()
+	return func(tool string, args map[string]any) (string, bool) {
+		p.t.Helper()
+		doc, err := json.Marshal(args)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, "mcporter"), "call",
+			"--stdio", p.bin, "--stdio-arg", "-S", "--stdio-arg", p.srv.Socket, "--stdio-arg", "host-bridge",
+			"--name", "akk", "--output", "raw", "--timeout", "60000", "akk."+tool, "--args", string(doc))
+		cmd.Env, cmd.Dir, cmd.WaitDelay = append(slices.Clone(p.env), "HOME="+home), home, 5*time.Second
+		out, err := cmd.Output()
+		if err != nil {
+			p.t.Fatalf("mcporter call %s %s: %v\n%s", tool, doc, err, out)
+		}
+		return string(out), strings.Contains(string(out), "isError: true") || strings.Contains(string(out), `"isError":true`) ||
+			strings.Contains(string(out), `"isError": true`)
+	}
+}
+
+// decode finds the tool's JSON document in what a client gave.
+func decode(t *testing.T, doc string, into any) {
+	t.Helper()
+	// A client may print the whole result around the document.
+	var res struct {
+		StructuredContent json.RawMessage `json:"structuredContent"`
+		Content           []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	}
+	b := []byte(doc)
+	if json.Unmarshal(b, &res) == nil {
+		if len(res.StructuredContent) > 0 {
+			b = res.StructuredContent
+		} else if len(res.Content) > 0 {
+			b = []byte(res.Content[0].Text)
+		}
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		t.Fatalf("no JSON document: %v\n%s", err, doc)
+	}
+}
+
+// sendResult is what the tests need of a send's document.
+type sendResult struct {
+	TurnID            string `json:"turn_id"`
+	Status            string `json:"status"`
+	SubmissionOutcome string `json:"submission_outcome"`
+	DeliveryReceipt   string `json:"delivery_receipt"`
+	Delivered         bool   `json:"delivered"`
+	AgentAcceptance   string `json:"agent_acceptance"`
+	Reason            string `json:"reason"`
+}
+
+type statusResult struct {
+	Conversation struct {
+		Status    string `json:"status"`
+		Outcome   string `json:"outcome"`
+		FinalText string `json:"final_text"`
+	} `json:"conversation"`
+}
+
+// Both agents in one tmux: an MCP client lists them, sends each a task as the
+// row's own action says, is told accepted, then completed with the final text.
+func TestLiveTask(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		make func(*product) client
+	}{{"sdk", (*product).sdk}, {"mcporter", (*product).mcporter}} {
+		t.Run(x.name, func(t *testing.T) {
+			srv, p := newLab(t)
+			var sessions []*lab.Session
+			for _, k := range kinds {
+				s, err := srv.Start(t.Context(), lab.Options{Binary: binary(t, k)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				sessions = append(sessions, s)
+			}
+			for _, s := range sessions {
+				p.waitRow(s.Pane, "ready for a task", func(r row) bool { return idle(r) && r.AvailableActions["send"].Tool != "" })
+			}
+			call := x.make(p)
+			for i, s := range sessions {
+				t.Run(string(s.Binary.Agent), func(t *testing.T) {
+					p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+					p.task(call, s, i)
+				})
+			}
+		})
+	}
+}
+
+func (p *product) task(call client, s *lab.Session, n int) {
+	t := p.t
+	doc, bad := call(toolList, map[string]any{})
+	if bad {
+		t.Fatalf("list: %s", doc)
+	}
+	var l list
+	decode(t, doc, &l)
+	if len(l.Terminals) != len(kinds) {
+		t.Errorf("%d terminals are listed: %s", len(l.Terminals), doc)
+	}
+	r, ok := l.pane(s.Pane)
+	if !ok || r.Agent != string(s.Binary.Agent) {
+		t.Fatalf("pane %s is not listed as %s: %s", s.Pane, s.Binary.Agent, doc)
+	}
+	send := r.AvailableActions["send"]
+	if send.Tool != toolSend || !slices.Equal(send.MissingRequired, []string{"request"}) {
+		t.Fatalf("the row offers no send: %+v", r)
+	}
+	request := fmt.Sprintf("please %s, number %d\nwith a second line: 日本語 “quotes” $HOME `x` \\n %%s", lab.Hello, n)
+	args := map[string]any{"request": request}
+	for k, v := range send.Arguments {
+		args[k] = v
+	}
+	doc, bad = call(send.Tool, args)
+	var sent sendResult
+	decode(t, doc, &sent)
+	if bad || sent.SubmissionOutcome != "agent_accepted" || sent.DeliveryReceipt != "agent_accepted" || !sent.Delivered || sent.AgentAcceptance != "proven" {
+		scr, _ := s.Capture(t.Context())
+		t.Fatalf("send (error %v): %s\nthe screen:\n%s", bad, doc, scr.Text())
+	}
+
+	var st statusResult
+	end := time.Now().Add(60 * time.Second)
+	for st.Conversation.Outcome == "" && time.Now().Before(end) {
+		doc, bad = call(toolStatus, map[string]any{"turn_id": sent.TurnID})
+		if bad {
+			t.Fatalf("status: %s", doc)
+		}
+		decode(t, doc, &st)
+	}
+	if st.Conversation.Outcome != "completed" || st.Conversation.FinalText != lab.HelloAnswer {
+		t.Errorf("status says %+v: %s", st.Conversation, doc)
+	}
+
+	log, err := s.WaitAnswers(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(log.UserTexts) != 1 || lab.Unwrap(log.UserTexts[0]) != request {
+		t.Errorf("the agent's log holds %q, sent was %q", log.UserTexts, request)
+	}
+	if texts, turns := s.Model.Asked(request); texts != 1 || turns != 1 {
+		t.Errorf("the model was asked %d times in %d turns", texts, turns)
+	}
+	p.journal(sent.TurnID)
+}
+
+// journal checks that `akk events` told the turn's way in order.
+func (p *product) journal(turn string) {
+	p.t.Helper()
+	out, errs, code := p.run("events", "--json", "--all", "--follow=false")
+	if code != 0 {
+		p.t.Fatalf("akk events: %s", errs)
+	}
+	var got []string
+	final, last := "", uint64(0)
+	for l := range strings.Lines(out) {
+		var e struct {
+			Seq                        uint64
+			Type, Change, Text, TurnID string
+			Turn                       string `json:"turn_id"`
+		}
+		if err := json.Unmarshal([]byte(l), &e); err != nil {
+			p.t.Fatalf("akk events printed %q: %v", l, err)
+		}
+		if e.Type != "gap" && last != 0 && e.Seq != last+1 {
+			p.t.Errorf("seq %d follows on %d", e.Seq, last)
+		}
+		last = e.Seq
+		if e.Turn == turn {
+			got = append(got, e.Change)
+			if e.Change == "completed" {
+				final = e.Text
+			}
+		}
+	}
+	at := slices.Index(got, "accepted")
+	if at < 0 || slices.Index(got, "completed") < at || final != lab.HelloAnswer {
+		p.t.Errorf("the journal tells %q, final text %q", got, final)
+	}
+}
