@@ -57,6 +57,7 @@ type Desk struct {
 type opening struct {
 	done chan struct{}
 	err  error
+	same bool // only the remembered server counts
 }
 
 var _ rpc.Desk = (*Desk)(nil)
@@ -101,12 +102,12 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 		if o == nil {
 			o = &opening{done: make(chan struct{})}
 			d.opening[p.Socket] = o
-			d.wg.Go(func() { d.open(p.Socket, o) })
+			d.wg.Go(func() { d.open(p.Socket, o, nil) })
 		}
 		d.mu.Unlock()
 		select {
 		case <-o.done:
-			if o.err != nil {
+			if o.err != nil && !o.same {
 				return rpc.Server{}, o.err
 			}
 		case <-ctx.Done():
@@ -115,8 +116,37 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 	}
 }
 
-func (d *Desk) open(socket string, o *opening) {
+// Reattach attaches a remembered server, if it is still the same one; else it
+// forgets it and says why.
+func (d *Desk) Reattach(ctx context.Context, r ServerRecord) error {
+	d.mu.Lock()
+	if d.closed || d.servers[r.Socket] != nil || d.opening[r.Socket] != nil {
+		d.mu.Unlock()
+		return nil
+	}
+	o := &opening{done: make(chan struct{}), same: true}
+	d.opening[r.Socket] = o
+	d.wg.Go(func() { d.open(r.Socket, o, &r) })
+	d.mu.Unlock()
+	select {
+	case <-o.done:
+		if o.err != nil && ctx.Err() == nil {
+			d.Forget(r)
+		}
+		return o.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *Desk) open(socket string, o *opening, same *ServerRecord) {
 	prov, err := d.attach(d.ctx, socket)
+	if err == nil && same != nil {
+		if id := prov.ID(); id.PID != same.PID || !near(id.Start, same.Start) {
+			err = errServerGone
+			_ = prov.Close()
+		}
+	}
 	d.mu.Lock()
 	delete(d.opening, socket)
 	if err == nil && d.closed {
