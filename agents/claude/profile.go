@@ -50,16 +50,16 @@ type words struct {
 		IdleHints    []string `toml:"idle_hints"`
 		Pending      []string `toml:"pending"`
 		Modes        []string `toml:"modes"`
-		BareMode     string   `toml:"bare_mode"`
-		FullMode     string   `toml:"full_mode"`
+		BareModes    []string `toml:"bare_modes"`
 		WorkingTitle []string `toml:"working_title"`
 		Running      []string `toml:"running"`
 		FooterFocus  []string `toml:"footer_focus"`
 	} `toml:"activity"`
 	Viewer struct {
-		Mark    string `toml:"mark"`
-		Waiting string `toml:"waiting"`
-		Working string `toml:"working"`
+		Mark    string   `toml:"mark"`
+		Waiting string   `toml:"waiting"`
+		Working string   `toml:"working"`
+		Tells   []string `toml:"tells"`
 	} `toml:"viewer"`
 	Approval struct {
 		Questions []string `toml:"questions"`
@@ -186,7 +186,14 @@ func (w *words) modeRow(line string) bool {
 	return false
 }
 
-// bareMode tells whether the mode row is as it is before the agent is up.
+// bareMode tells whether the mode row is as it is before the agent is up: the
+// mode alone, without the hints that follow it in an empty composer at rest.
 func (w *words) bareMode(line string) bool {
-	return strings.Contains(line, w.Activity.BareMode) && !strings.Contains(line, w.Activity.FullMode)
+	t := strings.TrimLeft(line, " ")
+	for _, m := range w.Activity.BareModes {
+		if rest, ok := strings.CutPrefix(t, m); ok && (rest == "" || strings.HasPrefix(rest, "   ")) {
+			return true
+		}
+	}
+	return false
 }

@@ -53,6 +53,12 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	}
 	d.Options = plainOptions(list)
 	sel := v.selectedRow(p)
+	notes := v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && containsAny(v.line(v.cy), v.w.Question.Notes)
+	for y := v.cy; notes && y > p.top && sel < 0; y-- {
+		if v.marked(y) >= 0 {
+			sel = y
+		}
+	}
 	if i := indexOf(list, sel); sel >= 0 && i >= 0 {
 		d.Selected = &i
 	}
@@ -63,7 +69,7 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	switch {
 	case v.cx == 0 && (v.cy == sel || v.cy > p.bottom || v.cy == v.last || v.cy == v.rows-1):
 		why.add("cursor", "on a questionnaire", max(sel, 0))
-	case v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && (v.cy == sel || containsAny(v.line(v.cy), v.w.Question.Notes)):
+	case v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && (v.cy == sel || notes):
 		owner = agents.OwnerEditor
 		why.add("cursor", "in a questionnaire's text field", v.cy)
 	default:

@@ -40,6 +40,12 @@ func (v *view) read(in agents.Input, r *agents.Reading, why *reasons) {
 		v.readComposer(p, r, why)
 		return
 	}
+	if p.ok && p.bottom < 0 && v.cy == p.row && v.cx == promptColumn && v.w.modeRow(v.line(p.row+1)) {
+		why.add("cursor", "parked in the composer", v.cy)
+		why.add("frame", "cells of an older frame: no rule below the composer", p.row)
+		r.Owner = agents.OwnerComposer
+		return
+	}
 	if v.hasLeft(in, r, why) {
 		return
 	}
@@ -119,7 +125,15 @@ func (v *view) hasLeft(in agents.Input, r *agents.Reading, why *reasons) bool {
 		return true
 	case v.foreign():
 		why.add("cursor", "at the end of a text at the left edge: somebody else writes here", v.cy)
+		if in.Process != nil {
+			why.add("process", "still there")
+			return true
+		}
 		r.Owner, r.Composer = agents.OwnerShell, agents.ComposerHidden
+		if s.Cursor.Visible {
+			why.add("signal", "cursor shown")
+			r.Activity = agents.Exited
+		}
 		return true
 	}
 	return false
@@ -182,6 +196,9 @@ func (v *view) readViewer(state string, r *agents.Reading, why *reasons) {
 	case strings.Contains(state, v.w.Viewer.Working):
 		r.Activity = agents.Working
 		why.add("frame", "viewer says that a turn runs", v.last)
+	case containsAny(v.line(v.last), v.w.Viewer.Tells):
+		why.add("frame", "viewer would say that a turn runs", v.last)
+		r.Activity = agents.Idle
 	default:
 		r.Activity = v.viewed(why)
 	}

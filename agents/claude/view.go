@@ -86,29 +86,30 @@ func (v *view) indent(y int) int {
 
 func (v *view) blank(y int) bool { return v.indent(y) < 0 }
 
-// rule tells whether the row is one horizontal line from edge to edge.
+// rule tells whether the row is one horizontal line from edge to edge. It may
+// carry one label (a session's name, "History 3/16", a note that just came).
 func (v *view) rule(y int) bool {
 	c := v.at(0, y)
 	if c != bar && c != tip {
 		return false
 	}
 	r := v.s.Row(y)
-	for x := 1; x < v.cols; x++ {
-		if r.Rune(x) != c {
-			return false
-		}
+	x := 1
+	for x < v.cols && r.Rune(x) == c {
+		x++
 	}
-	return true
+	if x == v.cols {
+		return true
+	}
+	end := v.cols
+	for end > x && r.Rune(end-1) == c {
+		end--
+	}
+	return end < v.cols && end > x+2 && r.Rune(x) == ' ' && r.Rune(end-1) == ' ' && r.Rune(x+1) != ' '
 }
 
-// edge tells whether the row is a line that may carry a label (a session name,
-// "History 3/16"): line at the left edge and at the right one.
-func (v *view) edge(y int) bool {
-	if v.at(0, y) != bar || v.at(1, y) != bar || v.at(v.cols-1, y) != bar {
-		return false
-	}
-	return v.at(2, y) == bar || v.at(2, y) == ' '
-}
+// edge tells whether the row is a composer's line.
+func (v *view) edge(y int) bool { return v.at(0, y) == bar && v.rule(y) }
 
 // inset tells whether the row holds nothing but a line, wherever it begins.
 func (v *view) inset(y int) bool {
