@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -18,6 +19,14 @@ import (
 // the connection, so a follower uses a connection of its own.
 
 var selfPID = os.Getpid()
+
+const (
+	// greetTimeout bounds hello: a daemon that is alive answers in a
+	// millisecond, one that is stopped or starved must not hang a command.
+	greetTimeout = 5 * time.Second
+	// writeTimeout is how long a daemon may not read; it always reads.
+	writeTimeout = 10 * time.Second
+)
 
 // Client is a connection to the daemon, safe for any goroutine.
 type Client struct {
@@ -57,8 +66,13 @@ func Dial(ctx context.Context, socket string, h HelloParams) (*Client, error) {
 	c := &Client{nc: nc, waiting: map[int64]*waiter{}, done: make(chan struct{})}
 	go c.read()
 	h.Protocol = Protocol
-	if err := c.call(ctx, MethodHello, h, &c.hello); err != nil {
+	greet, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	if err := c.call(greet, MethodHello, h, &c.hello); err != nil {
 		c.Close()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = &Error{Code: CodeUnavailable, Message: fmt.Sprintf("the akk daemon on %s does not answer", socket), Cure: "look whether it is stopped (akk doctor), or end it"}
+		}
 		return nil, err
 	}
 	return c, nil
@@ -168,8 +182,9 @@ func (c *Client) write(m jsonrpc.Message) error {
 	}
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
-	_, err = c.nc.Write(b)
-	if err != nil {
+	c.nc.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err = c.nc.Write(b); err != nil {
+		c.nc.Close() // half a line may have gone out
 		return fmt.Errorf("%w: %v", ErrClosed, err)
 	}
 	return nil

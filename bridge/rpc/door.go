@@ -21,11 +21,15 @@ import (
 // at that connection.
 
 const (
-	// maxInFlight bounds the requests of one connection that run at once.
-	maxInFlight = 64
-	// sendTimeout is how long a peer may refuse to read before its connection
-	// is closed: it has 30 s, then it must come back.
+	// maxInFlight bounds the requests of one connection that run at once;
+	// what comes beyond is refused, so that a cancellation is still read.
+	maxInFlight = 256
+	// sendTimeout is how long a peer may refuse to read an answer before its
+	// connection is closed. A stream waits without bound (a reader in a pager,
+	// a stopped sidebar): it holds one goroutine and no lock of the desk.
 	sendTimeout = 30 * time.Second
+	// helloTimeout is how long a peer may say nothing at first.
+	helloTimeout = 10 * time.Second
 )
 
 // Door answers connections until its context ends.
@@ -136,11 +140,12 @@ type serverConn struct {
 func (c *serverConn) read(ctx context.Context) {
 	r := newLineReader(c.nc)
 	slots := make(chan struct{}, maxInFlight)
+	c.nc.SetReadDeadline(time.Now().Add(helloTimeout))
 	for {
 		m, err := r.next()
 		var bad errLine
 		if errors.As(err, &bad) {
-			c.write(&jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: bad.Error()}})
+			c.write(&jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: bad.Error()}}, sendTimeout)
 			continue
 		}
 		if err != nil {
@@ -158,12 +163,14 @@ func (c *serverConn) read(ctx context.Context) {
 			if !c.hello(ctx, req) {
 				return
 			}
+			c.nc.SetReadDeadline(time.Time{})
 			continue
 		}
 		select {
 		case slots <- struct{}{}:
-		case <-ctx.Done():
-			return
+		default:
+			c.fail(req, &Error{Code: CodeUnavailable, Message: fmt.Sprintf("%d requests are open on this connection", maxInFlight), Cure: "wait for some of them, then try again"})
+			continue
 		}
 		rctx, cancel := context.WithCancel(ctx)
 		key := fmt.Sprint(req.ID.Raw())
@@ -198,7 +205,7 @@ func (c *serverConn) handle(ctx context.Context, req *jsonrpc.Request) {
 	}
 	call, ok := calls[req.Method]
 	if !ok {
-		c.fail(req, &Error{Code: CodeUsage, Message: fmt.Sprintf("the daemon knows no method %q", req.Method), Cure: "akk and its daemon differ in version: restart the daemon with akk serve --replace"})
+		c.fail(req, &Error{Code: CodeUsage, Message: fmt.Sprintf("the daemon knows no method %q", req.Method), Cure: fmt.Sprintf("akk and its daemon differ in version: end the daemon (kill %d), the next akk command starts its own", selfPID)})
 		return
 	}
 	result, err := call(ctx, c, req.Params)
@@ -209,15 +216,20 @@ func (c *serverConn) handle(ctx context.Context, req *jsonrpc.Request) {
 	c.reply(req, result)
 }
 
-// write sends one message; a peer that does not read is dropped.
-func (c *serverConn) write(m jsonrpc.Message) error {
+// write sends one message; a peer that does not read it within patience is
+// dropped (0 = wait until the connection ends).
+func (c *serverConn) write(m jsonrpc.Message, patience time.Duration) error {
 	b, err := encode(m)
 	if err != nil {
 		return err
 	}
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
-	c.nc.SetWriteDeadline(time.Now().Add(sendTimeout))
+	var end time.Time
+	if patience > 0 {
+		end = time.Now().Add(patience)
+	}
+	c.nc.SetWriteDeadline(end)
 	if _, err = c.nc.Write(b); err != nil {
 		c.nc.Close() // half a line may have gone out: nothing may follow it
 	}

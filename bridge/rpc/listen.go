@@ -39,11 +39,13 @@ func Listen(path string) (net.Listener, error) {
 			return nil, fmt.Errorf("remove dead socket: %w", err)
 		}
 	}
-	old := syscall.Umask(0o177)
-	ln, err := net.Listen("unix", path)
-	syscall.Umask(old)
+	ln, err := net.Listen("unix", path) // nobody else can reach into the directory
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		ln.Close()
+		return nil, fmt.Errorf("close the socket to others: %w", err)
 	}
 	return ln, nil
 }

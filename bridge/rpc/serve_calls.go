@@ -140,8 +140,8 @@ func (c *serverConn) hello(ctx context.Context, req *jsonrpc.Request) bool {
 	}
 	if p.Protocol != Protocol {
 		c.fail(req, &Error{Code: CodeProtocol,
-			Message: fmt.Sprintf("this daemon (akk %s, pid is the one in akk doctor) speaks protocol %d, the caller %d", c.s.Version, Protocol, p.Protocol),
-			Cure:    "end the old daemon with the akk that started it, then try again"})
+			Message: fmt.Sprintf("this daemon (akk %s, pid %d) speaks protocol %d, the caller %d", c.s.Version, selfPID, Protocol, p.Protocol),
+			Cure:    fmt.Sprintf("end the old daemon (kill %d); the next akk command starts its own", selfPID)})
 		return false
 	}
 	c.caller = c.s.Desk.Identify(ctx, c.pid)
@@ -176,11 +176,11 @@ func (c *serverConn) reply(req *jsonrpc.Request, result any) error {
 		c.fail(req, &Error{Code: CodeInternal, Message: fmt.Sprintf("the answer can't be written: %v", err)})
 		return err
 	}
-	return c.write(&jsonrpc.Response{ID: req.ID, Result: b})
+	return c.write(&jsonrpc.Response{ID: req.ID, Result: b}, sendTimeout)
 }
 
 func (c *serverConn) fail(req *jsonrpc.Request, e *Error) {
-	c.write(&jsonrpc.Response{ID: req.ID, Error: wireError(e)})
+	c.write(&jsonrpc.Response{ID: req.ID, Error: wireError(e)}, sendTimeout)
 }
 
 func (c *serverConn) notify(method string, p streamed) error {
@@ -188,7 +188,7 @@ func (c *serverConn) notify(method string, p streamed) error {
 	if err != nil {
 		return err
 	}
-	return c.write(r)
+	return c.write(r, 0)
 }
 
 func idNumber(id jsonrpc.ID) int64 {
