@@ -1,0 +1,23 @@
+package codex
+
+import (
+	"maps"
+
+	"akk/agents"
+)
+
+// This file tells how a text is sent. Rule: a bracketed paste, then the draft
+// on the screen, then Enter (facts: Enter within a burst is taken as text).
+
+// Submit implements agents.Agent.
+func (Agent) Submit(version string) agents.SubmitPlan {
+	p, _ := profileFor(version)
+	return agents.SubmitPlan{
+		SettleMillis:  p.Submit.SettleMillis,
+		DrawMillis:    p.Submit.DrawMillis,
+		AcceptMillis:  p.Submit.AcceptMillis,
+		Enter:         p.Submit.Enter,
+		Refuse:        maps.Clone(p.Submit.Refuse),
+		CollapseChars: p.Submit.CollapseChars,
+	}
+}
