@@ -28,6 +28,12 @@ func (f *frame) statusRows(top int) {
 			}
 		case agents.RowHas(r, 2, f.p.Composer.AsyncOne):
 			f.asyncRow(y, r)
+		case c == '│':
+			// The header of a fresh session tells when the model is known.
+			if x := agents.RowFind(r, 2, f.p.Composer.LoadingModel); x >= 0 && r.Style(x).Has(vtparse.Italic) {
+				f.r.Activity = agents.Starting
+				f.why("frame", "header: the session is not ready", y)
+			}
 		case c == '›' || c == '»':
 			return // the last message: what is over it belongs to older turns
 		}

@@ -32,7 +32,7 @@ func (f *frame) composer() bool {
 	f.footer(foot)
 	faint, plain := f.ink(row)
 	switch {
-	case faint && !plain && !shell && s.Cursor.Y == top && s.Cursor.X == 2 && f.allBlank(top+1, bottom):
+	case faint && !plain && !shell && s.Cursor.Y == top && s.Cursor.X == 2 && f.blank(top+1):
 		if w := has(row, 2, f.p.Composer.NotReady); w != "" {
 			f.r.Owner, f.r.Composer, f.r.Activity = agents.OwnerUnknown, agents.ComposerUnknown, agents.ActivityUnknown
 			f.why("frame", "composer says: "+w, top)
@@ -41,10 +41,14 @@ func (f *frame) composer() bool {
 		f.r.Composer = agents.ComposerEmpty
 		f.why("frame", "bold marker, faint placeholder, cursor between them", top)
 	case faint && plain && f.mixed(row):
-		// A shell that prints into a dead agent's composer leaves such a row.
-		f.r.Owner, f.r.Composer = agents.OwnerUnknown, agents.ComposerUnknown
+		// A shell that prints into a dead agent's composer leaves such a row,
+		// with the cursor behind its prompt.
+		f.r.Composer = agents.ComposerUnknown
+		if s.Cursor.X > 2 {
+			f.r.Owner = agents.OwnerUnknown
+		}
 		f.why("frame", "text and placeholder share the composer's row", top)
-	case faint && !plain && s.Cursor.Y == top && f.allBlank(top+1, bottom):
+	case faint && !plain && s.Cursor.Y == top && f.blank(top+1):
 		f.r.Composer = agents.ComposerUnknown
 		f.why("frame", "placeholder, but the cursor is not in front of it", top)
 	default:
@@ -146,15 +150,6 @@ func (f *frame) composerEnd(top int) (bottom, foot int) {
 		bottom--
 	}
 	return bottom, foot
-}
-
-func (f *frame) allBlank(from, to int) bool {
-	for y := from; y <= to; y++ {
-		if !f.blank(y) {
-			return false
-		}
-	}
-	return true
 }
 
 // draft joins the composer's rows; it wraps by words, so a break in it may be

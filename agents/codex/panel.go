@@ -26,7 +26,10 @@ func (f *frame) panel() bool {
 		if x > 3 {
 			continue
 		}
-		text := f.paragraph(y, f.last+1, 0)
+		if x == 0 && r.Rune(1) == ' ' && !f.s.Cursor.Visible && f.sig.title == saysBlock {
+			x = 2 // Codex left cells of an older frame behind after a resize
+		}
+		text := f.paragraph(y, f.last+1, x)
 		for i := range f.p.Panels {
 			p := &f.p.Panels[i]
 			if prefixOf(text, p.Footer) == "" || !containsAll(text, p.Needs) {

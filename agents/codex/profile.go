@@ -33,22 +33,23 @@ type Signals struct {
 
 // ComposerText are the words in and around the composer.
 type ComposerText struct {
-	Markers     []string `toml:"markers"`      // bold, first cell of the composer
-	Shell       string   `toml:"shell"`        // marker of the shell mode
-	NotReady    []string `toml:"not_ready"`    // placeholders under which nothing may be typed
-	Loading     []string `toml:"loading"`      // whole footer while the session is not ready
-	Interrupt   string   `toml:"interrupt"`    // part of the status row while a turn runs
-	Paste       string   `toml:"paste"`        // begin of a collapsed paste
-	Queued      []string `toml:"queued"`       // heads of the sections over the composer
-	AsyncOne    string   `toml:"async_mark"`   // begin of the row that counts open questions
-	AsyncNoun   string   `toml:"async_noun"`   // word in that row
-	AsyncAnswer string   `toml:"async_answer"` // end of the row under it
-	Background  string   `toml:"background"`   // part of a row about background terminals
-	Limit       string   `toml:"limit"`        // part of the error row about a usage limit
-	ErrorMark   string   `toml:"error_mark"`   // first cell of an error row
-	ShellFooter string   `toml:"shell_footer"` // footer's right end in shell mode
-	QueueFooter string   `toml:"queue_footer"` // footer with a draft while a turn runs
-	Resume      string   `toml:"resume"`       // what is printed when the program leaves
+	Markers      []string `toml:"markers"`       // bold, first cell of the composer
+	Shell        string   `toml:"shell"`         // marker of the shell mode
+	NotReady     []string `toml:"not_ready"`     // placeholders under which nothing may be typed
+	Loading      []string `toml:"loading"`       // whole footer while the session is not ready
+	LoadingModel string   `toml:"loading_model"` // in the header's box while the session is not ready
+	Interrupt    string   `toml:"interrupt"`     // part of the status row while a turn runs
+	Paste        string   `toml:"paste"`         // begin of a collapsed paste
+	Queued       []string `toml:"queued"`        // heads of the sections over the composer
+	AsyncOne     string   `toml:"async_mark"`    // begin of the row that counts open questions
+	AsyncNoun    string   `toml:"async_noun"`    // word in that row
+	AsyncAnswer  string   `toml:"async_answer"`  // end of the row under it
+	Background   string   `toml:"background"`    // part of a row about background terminals
+	Limit        string   `toml:"limit"`         // part of the error row about a usage limit
+	ErrorMark    string   `toml:"error_mark"`    // first cell of an error row
+	ShellFooter  string   `toml:"shell_footer"`  // footer's right end in shell mode
+	QueueFooter  string   `toml:"queue_footer"`  // footer with a draft while a turn runs
+	Resume       string   `toml:"resume"`        // what is printed when the program leaves
 }
 
 // Panel is something that takes the keys from the composer. It is recognised
