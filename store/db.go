@@ -133,15 +133,17 @@ func owned(path string, st fs.FileInfo) error {
 }
 
 func openFile(path string, o Options) (b *bbolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer rescue(&err)
-	b, err = bbolt.Open(path, fileMode, &bbolt.Options{
-		Timeout:        o.Timeout,
-		NoSync:         o.NoSync,
-		NoFreelistSync: true, // rebuilt on open; saves a write in each commit
-		FreelistType:   bbolt.FreelistMapType,
-	})
+	// The freelist is kept in the file (NoFreelistSync stays off): rebuilding it
+	// on open walks the pages on goroutines whose panic nobody could catch.
+	b, err = bbolt.Open(path, fileMode, &bbolt.Options{Timeout: o.Timeout, NoSync: o.NoSync, FreelistType: bbolt.FreelistMapType})
 	switch {
 	case err == nil:
+		if err := whole(b, path); err != nil {
+			_ = b.Close()
+			return nil, err
+		}
 		return b, nil
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, cured(fmt.Errorf("%w: %s", ErrLocked, path), "use the running daemon, end it, or choose another folder with --store-dir")
@@ -150,6 +152,22 @@ func openFile(path string, o Options) (b *bbolt.DB, err error) {
 	default:
 		return nil, cured(fmt.Errorf("opening store %s: %w", path, err), "choose a folder that you may write with --store-dir")
 	}
+}
+
+// whole finds a file that is shorter than its own meta page says.
+func whole(b *bbolt.DB, path string) error {
+	var want int64
+	if err := b.View(func(t *bbolt.Tx) error { want = t.Size(); return nil }); err != nil {
+		return fmt.Errorf("reading store %s: %w", path, err)
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("reading store %s: %w", path, err)
+	}
+	if st.Size() < want {
+		return cured(fmt.Errorf("%w: %s has %d bytes, %d were written", ErrCorrupt, path, st.Size(), want), "bring the file back from a copy, or choose another folder with --store-dir")
+	}
+	return nil
 }
 
 func cured(err error, cure string) error { return &Cured{Err: err, Cure: cure} }

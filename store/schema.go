@@ -96,15 +96,18 @@ func (db *DB) readVersion(path string) (version int, fresh bool, err error) {
 func (db *DB) Check() []error {
 	var out []error
 	err := db.View(func(tx *Tx) error {
-		for e := range tx.t.Check() {
-			out = append(out, fmt.Errorf("page: %w", e))
-		}
 		for _, table := range db.schema.Tables {
 			if tx.t.Bucket([]byte(table.Name())) == nil {
 				out = append(out, fmt.Errorf("table %s is missing", table.Name()))
 				continue
 			}
 			out = append(out, table.check(tx)...)
+		}
+		if len(out) > 0 {
+			return nil // the walk below is not made for damaged pages
+		}
+		for e := range tx.t.Check() {
+			out = append(out, fmt.Errorf("page: %w", e))
 		}
 		return nil
 	})
