@@ -30,6 +30,12 @@ func (t *Terminal) acs() bool {
 // printASCII prints bytes 0x20..0x7E.
 func (t *Terminal) printASCII(run []byte) {
 	base := t.penStyle() | cellOne
+	if t.capture && t.zwj { // what stands behind a joiner in a capture was joined
+		t.zwj = false
+		if t.combine(zeroWidthJoiner) && t.combine(rune(run[0])) {
+			run = run[1:]
+		}
+	}
 	if t.mode.nowrap || t.mode.insert || t.acs() {
 		if t.acs() {
 			base |= cellACS
@@ -176,7 +182,7 @@ func (t *Terminal) put(c cell, width int) {
 	}
 	if !fits {
 		t.cx = cols - 1
-	} else if t.cx <= cols-stick-width {
+	} else if t.cx <= cols-stick-width || cols-stick-width < 0 {
 		t.cx += width
 	} else {
 		t.cx = cols - stick

@@ -90,3 +90,14 @@ func (r *Row) Equal(o *Row) bool {
 	}
 	return true
 }
+
+// Plain returns the text as capture-pane without -e prints it: line drawing as
+// the letters that stand for it, trailing blanks cut.
+func (r *Row) Plain() string { return strings.TrimRight(r.raw(), " ") }
+
+// PlainWritten is Plain up to the last written cell, blanks included, as
+// capture-pane -J prints it.
+func (r *Row) PlainWritten() string {
+	part := Row{cells: r.cells[:min(r.written, len(r.cells))], tab: r.tab}
+	return part.raw()
+}
