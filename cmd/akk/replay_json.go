@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"os"
 	"regexp"
@@ -68,6 +69,9 @@ func eachMarker(in io.Reader, name string, f replayFlags, yield func(markerDoc, 
 }
 
 func badCast(name string, err error) error {
+	if f, ok := errors.AsType[*failure](err); ok {
+		return f // said by us already
+	}
 	return &failure{"play " + name + ": " + err.Error(), "give a recording in asciicast v2, as `akk record` writes it", err}
 }
 

@@ -29,7 +29,12 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 	f.StringVar(&a.storeDir, "store-dir", "", "`folder` of the store (default $XDG_STATE_HOME/akk)")
 	f.StringVar(&a.configPath, "config", "", "settings `file` (default $XDG_CONFIG_HOME/akk/config.toml)")
 	f.BoolVar(&a.json, "json", false, "print JSON")
-	root.MarkFlagsMutuallyExclusive("server", "socket")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if a.server != "" && a.socket != "" {
+			return usagef("-L/--server can't be used with -S/--socket: both name the tmux server")
+		}
+		return nil
+	}
 
 	root.AddCommand(
 		newSidebar(a), newList(a), newStatus(a), newScreen(a), newExplain(a), newEvents(a), newSend(a),

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"akk/agents"
+	"akk/agents/lab"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// This file runs testdata/*.txtar: the command line as a human meets it, with
+// the real program, a real daemon and a tmux server of each script's own.
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"akk": func() { os.Exit(akk()) }})
+}
+
+// patience is how long `until` waits. Nothing waits that long but a failure.
+const patience = 20 * time.Second
+
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               func(e *testscript.Env) error { return setup(e, root) },
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Getuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"until": until,
+			"agent": startAgent,
+			"bytes": readBytes,
+			"quick": quick,
+			"setx":  setVariable,
+		},
+	})
+}
+
+// setup gives a script a home, a tmux and a daemon of its own, and ends them.
+func setup(e *testscript.Env, root string) error {
+	dir, err := os.MkdirTemp("", "akk") // short: a socket's path is bounded
+	if err != nil {
+		return err
+	}
+	set := func(k, v string) { e.Setenv(k, v) }
+	set("T", dir)
+	set("HOME", dir)
+	set("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	set("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	set("XDG_RUNTIME_DIR", filepath.Join(dir, "run"))
+	set("TMUX_TMPDIR", dir)
+	set("TMUX", "")
+	set("TMUX_PANE", "")
+	set("LC_ALL", "C.UTF-8")
+	set("TERM", "xterm-256color")
+	set("SHELL", "/bin/sh")
+	set("ROOT", root)
+	set("SOCKET", filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default"))
+	for _, d := range []string{"run", "config/akk", "state"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return err
+		}
+	}
+	// tmux reads no file of the machine's user.
+	if err := os.WriteFile(filepath.Join(dir, ".tmux.conf"), []byte("set -g status-interval 0\n"), 0o600); err != nil {
+		return err
+	}
+	env := e.Vars
+	e.Defer(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		end := func(name string, args ...string) {
+			path := name
+			for _, kv := range env {
+				if p, ok := strings.CutPrefix(kv, "PATH="); ok {
+					for _, d := range filepath.SplitList(p) {
+						if _, err := os.Stat(filepath.Join(d, name)); err == nil && path == name {
+							path = filepath.Join(d, name)
+						}
+					}
+				}
+			}
+			c := exec.CommandContext(ctx, path, args...)
+			c.Env = e.Vars
+			_ = c.Run()
+		}
+		end("akk", "serve", "--stop")
+		socks, _ := filepath.Glob(filepath.Join(dir, "tmux-*", "*"))
+		for _, s := range socks {
+			end("tmux", "-S", s, "kill-server")
+		}
+		os.RemoveAll(dir)
+	})
+	return nil
+}
+
+// until runs a command until its standard output matches: until REGEXP COMMAND...
+// With ! until it does not match.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND...")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	var out string
+	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
+		err = ts.Exec(args[1], args[2:]...)
+		out = ts.ReadFile("stdout")
+		if re.MatchString(out) != neg && (err == nil || neg) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s never happened; last: %v\n%s%s", args[0], err, out, ts.ReadFile("stderr"))
+		}
+	}
+}
+
+// setx puts the last output, without its newline, into a variable.
+func setVariable(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: setx NAME")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// quick fails if a command takes longer: quick DURATION COMMAND...
+func quick(ts *testscript.TestScript, neg bool, args []string) {
+	limit, err := time.ParseDuration(args[0])
+	ts.Check(err)
+	began := time.Now()
+	err = ts.Exec(args[1], args[2:]...)
+	if took := time.Since(began); took > limit {
+		ts.Fatalf("%s took %s, more than %s", strings.Join(args[1:], " "), took, limit)
+	}
+	if (err != nil) != neg {
+		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
+	}
+}
+
+var logger = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "akklog")
+	if err != nil {
+		return "", err
+	}
+	return lab.BuildByteLogger(context.Background(), dir)
+})
+
+// startAgent opens a window whose process looks like that agent, shows a
+// picture that was recorded from the real one, and writes down every byte it is
+// given: agent NAME KIND VERSION CAST MARKER. It sets $NAME to the pane.
+func startAgent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 5 {
+		ts.Fatalf("usage: agent NAME KIND VERSION CAST MARKER")
+	}
+	name, kind, version, file, marker := args[0], args[1], args[2], args[3], args[4]
+	program, err := logger()
+	ts.Check(err)
+	dir := filepath.Join(ts.Getenv("T"), name)
+	ts.Check(os.MkdirAll(dir, 0o700))
+	bin, err := lab.Impersonate(program, dir, agents.Kind(kind), version)
+	ts.Check(err)
+	frame, err := lab.CastFrame(file, marker)
+	ts.Check(err)
+	ts.Check(os.WriteFile(filepath.Join(dir, "picture"), frame.Output, 0o600))
+	ts.Check(ts.Exec("tmux", "new-session", "-d", "-s", name, "-x", strconv.Itoa(frame.Cols), "-y", strconv.Itoa(frame.Rows), "-P", "-F", "#{pane_id}",
+		"exec "+bin.Native+" -log "+dir+"/log -draw "+dir+"/picture"))
+	ts.Setenv(name, strings.TrimSpace(ts.ReadFile("stdout")))
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if b, _ := os.ReadFile(dir + "/log"); bytes.Contains(b, []byte(`"ready"`)) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("the agent's pane never drew its picture")
+		}
+	}
+}
+
+// readBytes compares what an agent's pane was given: bytes NAME TEXT.
+func readBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: bytes NAME TEXT")
+	}
+	b, err := os.ReadFile(filepath.Join(ts.Getenv("T"), args[0], "log"))
+	ts.Check(err)
+	got := ""
+	for l := range bytes.Lines(b) {
+		var r struct{ Event, Hex string }
+		ts.Check(json.Unmarshal(l, &r))
+		if r.Event == "read" {
+			got += r.Hex
+		}
+	}
+	if want := fmt.Sprintf("%x", args[1]); (got == want) == neg {
+		ts.Fatalf("the application read %s, want %s", got, want)
+	}
+}
