@@ -1,0 +1,94 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"akk/bridge/mcp"
+	"akk/bridge/rpc"
+)
+
+// This file runs a bridge from its first line to its last.
+
+// endTime is how long the bridge waits for its parts after the drain; what is
+// stuck then (a Host that does not read) ends with the process.
+const endTime = 200 * time.Millisecond
+
+// Options of RunBridge.
+type Options struct {
+	Version string
+	// Session is the Host's trusted identity, see Session.
+	Session string
+	// Connect reaches the daemon, starting it if needed, and says hello as
+	// "host-bridge" with Session. It is called again whenever the connection
+	// has ended, never twice at once.
+	Connect func(context.Context) (*rpc.Client, error)
+	// Problem is what is wrong from the start (a bad session variable): every
+	// tool call answers it. nil = nothing.
+	Problem error
+	// Level of the log on stderr.
+	Level slog.Level
+}
+
+// RunBridge serves MCP until stdin ends, ctx ends, SIGINT, SIGTERM or SIGHUP
+// comes, or the Host closes stdout. These are the ways in which a bridge is
+// meant to end: the error is nil for all but the last. It returns less than a
+// second after any of them, even if the Host reads nothing any more.
+func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o Options) error {
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.Level}))
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	pipe := make(chan os.Signal, 1) // a closed stdout is an error of a write, not a death
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
+
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l := &link{ctx: run, connect: o.Connect, log: log}
+	if o.Problem != nil || o.Connect == nil {
+		problem := o.Problem
+		if problem == nil {
+			problem = rpc.ErrNoDaemon
+		}
+		l.connect = func(context.Context) (*rpc.Client, error) { return nil, problem }
+	} else {
+		l.keep()
+	}
+	conn := newStdio(stdin, stdout)
+	defer conn.Close()
+	stopDrain := context.AfterFunc(ctx, conn.drain)
+	defer stopDrain()
+
+	srv := mcp.New(mcp.Options{Desk: l, Version: o.Version, Session: o.Session, Draining: conn.draining, Logger: log})
+	ended := make(chan error, 1)
+	go func() {
+		defer l.close()
+		defer cancel()
+		ss, err := srv.Connect(run, conn, nil)
+		if err != nil {
+			ended <- fmt.Errorf("start the MCP server: %w", err)
+			return
+		}
+		ended <- ss.Wait()
+	}()
+	var err error
+	select {
+	case err = <-ended:
+	case <-conn.draining:
+		select {
+		case err = <-ended:
+		case <-time.After(drainTime + endTime):
+			log.Warn("ended with calls unanswered")
+		}
+	}
+	cancel()
+	if err != nil {
+		log.Debug("session ended", "err", err) // the end of stdin in the SDK's words, too
+	}
+	return conn.broken()
+}

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"akk/bridge/rpc"
+)
+
+// This file keeps the connection to the daemon. Invariants: one connection and
+// at most one attempt at a time; a problem is the answer to a call, never the
+// end of the bridge; a call whose connection ended is repeated once, which is
+// safe because a send carries its request id.
+
+const (
+	// connectTimeout bounds one attempt, the start of a daemon included.
+	connectTimeout = 20 * time.Second
+	// againFirst and againMost space the attempts while nobody calls: the
+	// daemon that went away is brought back, without a storm.
+	againFirst = 500 * time.Millisecond
+	againMost  = time.Minute
+)
+
+// link is the desk of the tools.
+type link struct {
+	ctx     context.Context // the bridge's
+	connect func(context.Context) (*rpc.Client, error)
+	log     *slog.Logger
+	wg      sync.WaitGroup
+
+	mu      sync.Mutex
+	client  *rpc.Client
+	attempt *attempt // that is going on
+}
+
+type attempt struct {
+	done   chan struct{}
+	client *rpc.Client
+	err    error
+}
+
+// keep holds the connection open until the bridge ends.
+func (l *link) keep() {
+	l.wg.Go(func() {
+		wait := againFirst
+		for {
+			c, err := l.get(l.ctx)
+			if err == nil {
+				wait = againFirst
+				select {
+				case <-c.Done():
+					l.log.Info("the daemon went away")
+				case <-l.ctx.Done():
+					return
+				}
+			} else {
+				l.log.Debug("no daemon", "err", err)
+				wait = min(2*wait, againMost)
+			}
+			select {
+			case <-time.After(wait):
+			case <-l.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// close waits for what is going on; the bridge's context has ended before.
+func (l *link) close() {
+	l.wg.Wait()
+	l.mu.Lock()
+	c := l.client
+	l.mu.Unlock()
+	if c != nil {
+		c.Close()
+	}
+}
+
+// get returns a live connection, making one if needed.
+func (l *link) get(ctx context.Context) (*rpc.Client, error) {
+	l.mu.Lock()
+	if l.client != nil {
+		select {
+		case <-l.client.Done():
+			l.client = nil
+		default:
+			defer l.mu.Unlock()
+			return l.client, nil
+		}
+	}
+	if l.ctx.Err() != nil {
+		l.mu.Unlock()
+		return nil, l.ctx.Err()
+	}
+	a := l.attempt
+	if a == nil {
+		a = &attempt{done: make(chan struct{})}
+		l.attempt = a
+		l.wg.Go(func() { l.run(a) })
+	}
+	l.mu.Unlock()
+	select {
+	case <-a.done:
+		return a.client, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *link) run(a *attempt) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.log.Error("panic while connecting", "panic", p, "stack", string(debug.Stack()))
+			a.client, a.err = nil, fmt.Errorf("akk made a mistake while connecting: %v", p)
+		}
+		l.mu.Lock()
+		l.attempt, l.client = nil, a.client
+		l.mu.Unlock()
+		close(a.done)
+	}()
+	ctx, cancel := context.WithTimeout(l.ctx, connectTimeout)
+	defer cancel()
+	a.client, a.err = l.connect(ctx)
+}
+
+func through[T any](ctx context.Context, l *link, f func(*rpc.Client) (T, error)) (T, error) {
+	for again := false; ; again = true {
+		var v T
+		c, err := l.get(ctx)
+		if err == nil {
+			v, err = f(c)
+		}
+		if err == nil || again || ctx.Err() != nil || !errors.Is(err, rpc.ErrClosed) {
+			if ctx.Err() != nil {
+				return v, err
+			}
+			return v, told(err)
+		}
+	}
+}
+
+func (l *link) List(ctx context.Context, p rpc.ListParams) (rpc.List, error) {
+	return through(ctx, l, func(c *rpc.Client) (rpc.List, error) { return c.List(ctx, p) })
+}
+
+func (l *link) Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
+	return through(ctx, l, func(c *rpc.Client) (rpc.Status, error) { return c.Status(ctx, p) })
+}
+
+func (l *link) Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error) {
+	return through(ctx, l, func(c *rpc.Client) (rpc.Send, error) { return c.Send(ctx, p) })
+}
+
+// Events is not repeated: a reader of the journal resumes by itself.
+func (l *link) Events(ctx context.Context, p rpc.EventsParams, started func(rpc.EventsResult) error, yield func(rpc.Event) error) error {
+	c, err := l.get(ctx)
+	if err != nil {
+		return told(err)
+	}
+	return c.Events(ctx, p, started, yield)
+}

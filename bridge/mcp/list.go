@@ -1,0 +1,81 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"akk/bridge/rpc"
+)
+
+// agent_knock_knock_list (CONTRACT-outputs §2). It reads what the mirrors know
+// already, so noApprovalScan, terminalDebug and idleTimeoutMinutes, which spare
+// or tune a scan elsewhere, change nothing.
+
+var listTool = &tool{
+	name:  "list",
+	title: "List agent terminals",
+	description: "List the coding agents (Codex, Claude Code) in the user's visible terminals: what each is doing now, who has its keyboard, and available_actions " +
+		"(what may be called now, with prefilled arguments; an action that is absent is not allowed now). Call it before any other tool.",
+	input: `{"type":"object","additionalProperties":false,"properties":{
+		"agent":{"type":"string","enum":["codex","claude"],"description":"only terminals of this agent"},
+		"status":{"type":"string","enum":["waiting_for_agent","waiting_for_openclaw","idle","stalled","failed","cancelled","closed"],"description":"only turns with this status; terminals are listed all the same"},
+		"all":{"type":"boolean","description":"also turns that are closed, failed or cancelled"},
+		"noApprovalScan":{"type":"boolean","description":"accepted; the live screens cost no scan"},
+		"terminalDebug":{"type":"boolean","description":"accepted; see akk explain"},
+		"idleTimeoutMinutes":{"type":"number","exclusiveMinimum":0,"description":"accepted; turns do not expire by listing"}}}`,
+	output: `{"type":"object","properties":{
+		"terminals":{"type":"array","items":{"type":"object"},"description":"one row per live agent terminal; id is its terminal_id"},
+		"unavailable_managed_turns":{"type":"array","items":{"type":"object"}},
+		"terminal_watches":{"type":"array"},
+		"action_contracts":{"type":"object"},
+		"terminal_scan":{"type":"object"},
+		"store":{"type":"object"},
+		"error":{"type":"object"}}}`,
+	readOnly: true, idempotent: true,
+	run: func(ctx context.Context, c *call) (*answer, error) {
+		l, err := c.Desk.List(ctx, rpc.ListParams{Agent: c.str("agent"), Status: c.str("status"), All: c.bool("all")})
+		if err != nil {
+			return nil, err
+		}
+		return &answer{doc: l, text: listText(&l)}, nil
+	},
+}
+
+func listText(l *rpc.List) string {
+	var b strings.Builder
+	switch n := len(l.Terminals); n {
+	case 0:
+		b.WriteString("No agent terminal is live")
+		if len(l.Servers) == 0 {
+			b.WriteString(": no tmux server is attached. Start an agent in tmux (codex or claude), then list again")
+		}
+		b.WriteString(".")
+	case 1:
+		b.WriteString("1 agent terminal.")
+	default:
+		fmt.Fprintf(&b, "%d agent terminals.", n)
+	}
+	for i := range l.Terminals {
+		r := &l.Terminals[i]
+		fmt.Fprintf(&b, "\n- %s %s: %s (%s) in %s", r.ID, r.ShortRef, rowText(r), r.Agent, r.Cwd)
+	}
+	return b.String()
+}
+
+// rowText says in a few words what a terminal is doing.
+func rowText(r *rpc.Row) string {
+	s := r.ActivityState
+	switch {
+	case r.Demo != "":
+		return "a recording of " + r.Agent + ", not a live agent; it takes no task"
+	case r.ActivityState == "awaiting_approval":
+		s = "waits for an answer to its dialog"
+	case r.AvailableActions["send"].Tool != "":
+		s += ", takes a task"
+	}
+	if r.Hold != nil {
+		s += ", held by the " + r.Hold.By
+	}
+	return s
+}

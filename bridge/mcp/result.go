@@ -1,0 +1,60 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"akk/bridge/rpc"
+)
+
+// This file makes results: the document as structured content, and as text a
+// sentence for people and the same document for Hosts that only pass text on.
+
+func success(a *answer) (*sdk.CallToolResult, error) {
+	doc, err := sanitise(a.doc)
+	if err != nil {
+		return failure(fmt.Errorf("the answer can't be written: %w", err)), nil
+	}
+	return &sdk.CallToolResult{
+		StructuredContent: doc,
+		Content:           []sdk.Content{&sdk.TextContent{Text: a.text}, &sdk.TextContent{Text: string(doc)}},
+		IsError:           a.failed,
+	}, nil
+}
+
+// inTools says in a Host's words what the desk says in the command line's.
+var inTools = strings.NewReplacer(
+	"run `akk list`", "call agent_knock_knock_list",
+	"run akk list", "call agent_knock_knock_list",
+	"run `akk status`", "call agent_knock_knock_status",
+)
+
+// failure turns every error into a result with the reason and the next step.
+func failure(err error) *sdk.CallToolResult {
+	var e *rpc.Error
+	if !errors.As(err, &e) {
+		e = &rpc.Error{Code: rpc.CodeInternal, Message: err.Error()}
+		switch {
+		case errors.Is(err, context.Canceled):
+			e = &rpc.Error{Code: rpc.CodeUnavailable, Message: "the call was cancelled", Cure: "what the agent has taken goes on: look with agent_knock_knock_list"}
+		case errors.Is(err, rpc.ErrNoDaemon), errors.Is(err, rpc.ErrClosed):
+			e.Code, e.Cure = rpc.CodeUnavailable, "try again: the daemon is started by the next call"
+		}
+	}
+	next := inTools.Replace(e.Cure)
+	text := scrub(e.Message)
+	if next != "" {
+		text += "\nNext: " + next
+	}
+	doc, merr := json.Marshal(map[string]any{"error": map[string]string{"code": e.Code, "message": scrub(e.Message), "next_step": next}})
+	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
+	if merr == nil {
+		r.StructuredContent = json.RawMessage(doc)
+	}
+	return r
+}
