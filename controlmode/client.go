@@ -1,0 +1,312 @@
+package controlmode
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// This file holds one connection: a `tmux -C attach` child on pipes. Three
+// goroutines: the reader parses and hands on, the writer sends what is queued,
+// the reaper waits for the child. The reader calls the Handler and nothing
+// else; a Handler must not wait.
+
+const (
+	// deadline is how long a command may take: a healthy server answers in
+	// under 1 ms, one that drains a flood in seconds (facts: 18 ms at p99).
+	deadline = 5 * time.Second
+	// inFlight is how many command lines may be unanswered: replies are never
+	// flow-controlled, so a few more lines could grow the server's memory.
+	inFlight = 2
+	// killAfter is how long a child may take to leave after its input closed.
+	killAfter = 2 * time.Second
+)
+
+// Handler gets a connection's events in the order of the stream. Its methods
+// are called from one goroutine and must not wait: a reader that stalls can
+// freeze the programs in the panes.
+type Handler interface {
+	Output(pane string, data []byte) // data is only valid during the call
+	Notify(name, args string)
+	// Exit is the last call. reason is tmux's word after %exit, err is not nil
+	// for a crash or a time-out.
+	Exit(reason string, err error)
+}
+
+// Command is one line for tmux.
+type Command struct {
+	Line string
+	// Blocks is how many replies the line gives when all goes well; 0 means
+	// until Until says so.
+	Blocks int
+	// Until ends a line with an unknown number of replies.
+	Until func(Reply) bool
+	// Count tells the number of body lines of reply i, from the replies before
+	// it; < 0 unknown. nil = all unknown.
+	Count func(i int, before []Reply) int
+	// Done gets all replies in the stream's order, from the reader's goroutine;
+	// it must not wait. err is a *CommandError when tmux refused a part (the
+	// replies up to and with that one are given), ErrGone or ErrDeadline.
+	Done func(replies []Reply, err error)
+}
+
+// Config starts a client.
+type Config struct {
+	Tmux    string // path of the tmux binary
+	Socket  string
+	Session string // "$1"
+	Env     []string
+	Handler Handler
+}
+
+// Client is one connection.
+type Client struct {
+	h      Handler
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	parser Parser
+
+	mu     sync.Mutex
+	queue  []*pending // not written yet
+	flying []*pending // written, oldest first
+	wake   chan struct{}
+	closed bool
+	reason string
+	fault  error
+
+	names map[string]string // interned pane ids, reader only
+	done  chan struct{}
+}
+
+type pending struct {
+	Command
+	got   []Reply
+	timer *time.Timer
+}
+
+// Start attaches. The connection may fail at once: then Exit is called.
+func Start(c Config) (*Client, error) {
+	cmd := exec.Command(c.Tmux, "-S", c.Socket, "-C", "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
+	cmd.Env = c.Env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-Z must never stop it
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start tmux in control mode: %w", err)
+	}
+	cl := &Client{h: c.Handler, cmd: cmd, in: in, wake: make(chan struct{}, 1), done: make(chan struct{}), names: map[string]string{}}
+	go cl.write()
+	go cl.read(out)
+	return cl, nil
+}
+
+// Done is closed when the connection has ended and Exit was called.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Do queues a command; the answer goes to its Done. It never waits.
+func (c *Client) Do(cmd Command) {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		if cmd.Done != nil {
+			cmd.Done(nil, ErrGone)
+		}
+		return
+	}
+	c.queue = append(c.queue, &pending{Command: cmd})
+	c.mu.Unlock()
+	c.poke()
+}
+
+func (c *Client) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Close detaches: the child's input is closed, its output drained to the end.
+func (c *Client) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.poke()
+	c.killLater()
+}
+
+// killLater ends a child that does not leave by itself.
+func (c *Client) killLater() {
+	time.AfterFunc(killAfter, func() {
+		select {
+		case <-c.done:
+		default:
+			c.cmd.Process.Kill()
+		}
+	})
+}
+
+func (c *Client) write() {
+	defer c.in.Close()
+	for {
+		c.mu.Lock()
+		closed := c.closed && len(c.queue) == 0
+		var next *pending
+		if len(c.queue) > 0 && len(c.flying) < inFlight {
+			next = c.queue[0]
+			c.queue = c.queue[1:]
+			c.flying = append(c.flying, next)
+			next.timer = time.AfterFunc(deadline, func() { c.fail(ErrDeadline) })
+		}
+		c.mu.Unlock()
+		switch {
+		case next != nil:
+			if _, err := io.WriteString(c.in, next.Line+"\n"); err != nil {
+				c.fail(fmt.Errorf("%w: %v", ErrGone, err))
+				return
+			}
+			continue
+		case closed:
+			return
+		}
+		select {
+		case <-c.wake:
+		case <-c.done:
+			return
+		}
+	}
+}
+
+// fail ends the connection for a fault.
+func (c *Client) fail(err error) {
+	c.mu.Lock()
+	if c.fault == nil {
+		c.fault = err
+	}
+	c.closed = true
+	c.mu.Unlock()
+	c.poke()
+	c.cmd.Process.Signal(syscall.SIGTERM)
+	c.killLater()
+}
+
+func (c *Client) read(out io.Reader) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := out.Read(buf)
+		c.parser.Feed(buf[:n], sink{c})
+		if err != nil {
+			break
+		}
+	}
+	werr := c.cmd.Wait()
+	c.mu.Lock()
+	c.closed = true
+	lost := append(c.flying, c.queue...)
+	c.flying, c.queue = nil, nil
+	reason, fault := c.reason, c.fault
+	c.mu.Unlock()
+	if fault == nil && werr != nil {
+		fault = fmt.Errorf("%w: tmux client: %v", ErrGone, werr)
+	}
+	answer := fault
+	if answer == nil {
+		answer = ErrGone
+	}
+	for _, p := range lost {
+		if p.timer != nil {
+			p.timer.Stop()
+		}
+		if p.Done != nil {
+			p.Done(p.got, answer)
+		}
+	}
+	c.h.Exit(reason, fault)
+	close(c.done)
+	c.poke()
+}
+
+// sink is the reader's side of the client.
+type sink struct{ c *Client }
+
+func (s sink) Output(pane, data []byte) {
+	id, ok := s.c.names[string(pane)]
+	if !ok {
+		id = string(pane)
+		s.c.names[id] = id
+	}
+	s.c.h.Output(id, data)
+}
+
+func (s sink) head() *pending {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if len(s.c.flying) == 0 {
+		return nil
+	}
+	return s.c.flying[0]
+}
+
+func (s sink) Begin() int {
+	p := s.head()
+	if p == nil || p.Count == nil {
+		return -1
+	}
+	return p.Count(len(p.got), p.got)
+}
+
+func (s sink) Reply(r Reply) {
+	if !r.Ours {
+		if r.Err { // the attach itself failed
+			s.c.mu.Lock()
+			if s.c.fault == nil {
+				s.c.fault = &CommandError{r.Text()}
+			}
+			s.c.mu.Unlock()
+		}
+		return
+	}
+	p := s.head()
+	if p == nil {
+		return // an answer nobody asked for
+	}
+	p.got = append(p.got, r)
+	var err error
+	switch {
+	case r.Err:
+		err = &CommandError{r.Text()}
+	case p.Blocks > 0 && len(p.got) < p.Blocks:
+		return
+	case p.Blocks == 0 && p.Until != nil && !p.Until(r):
+		return
+	}
+	p.timer.Stop()
+	s.c.mu.Lock()
+	s.c.flying = s.c.flying[1:]
+	s.c.mu.Unlock()
+	s.c.poke()
+	if p.Done != nil {
+		p.Done(p.got, err)
+	}
+}
+
+func (s sink) Notify(name, args []byte) {
+	if bytes.Equal(name, []byte("exit")) {
+		s.c.mu.Lock()
+		s.c.reason = string(args)
+		s.c.mu.Unlock()
+		return
+	}
+	s.c.h.Notify(string(name), string(args))
+}
+
+func (s sink) Noise([]byte) {}

@@ -1,0 +1,316 @@
+package panes
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"akk/vtparse"
+)
+
+// This file looks at the input gate from the other side: a program in the pane
+// writes down every byte that it reads.
+
+// logger starts a server whose pane %0 writes what it reads into a file.
+// before is written to the terminal first ("\x1b[?2004h").
+func logger(t *testing.T, before string) (*tmuxServer, *Server, func() []byte) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bytes")
+	ts := newTmux(t, "sh", "-c", fmt.Sprintf("stty raw -echo; printf '%s'; echo READY; exec cat >'%s'", before, file))
+	s := openServer(t, ts)
+	waitScreen(t, s, "%0", shows("READY"))
+	return ts, s, func() []byte {
+		b, err := os.ReadFile(file)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return b
+	}
+}
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	end := time.Now().Add(patience)
+	for !ok() {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+		time.Sleep(time.Millisecond) // a file tells nobody when it grows
+	}
+}
+
+// arrived types a last byte behind everything and waits for it.
+func arrived(t *testing.T, s *Server, read func() []byte) []byte {
+	t.Helper()
+	in, _ := s.Pane("%0")
+	if _, err := s.Input(within(t), Write{Identity: in.Identity, Keys: []byte{0xfe}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the last byte", func() bool { return bytes.HasSuffix(read(), []byte{0xfe}) })
+	b := read()
+	return b[:len(b)-1]
+}
+
+func TestAllBytesAreExact(t *testing.T) {
+	_, s, read := logger(t, "")
+	in, _ := s.Pane("%0")
+	var all []byte
+	for i := range 256 {
+		all = append(all, byte(i))
+	}
+	sent, err := s.Input(within(t), Write{Identity: in.Identity, Keys: all})
+	if err != nil || sent.Bytes != 256 {
+		t.Fatal(sent, err)
+	}
+	if got := arrived(t, s, read); !bytes.Equal(got, all) {
+		t.Errorf("%q", got)
+	}
+}
+
+// B8, B10, B11, B17, B20, B22: long texts, odd texts, with the markers that
+// the application asked for before we came.
+func TestTextIsExact(t *testing.T) {
+	_, s, read := logger(t, `\033[?2004h`)
+	in, _ := s.Pane("%0")
+	var want bytes.Buffer
+	for _, text := range []string{"a", "-l", "--help", "-----BEGIN KEY-----", "x;", ";", "  two  spaces \t tab ", "line\nline\n", `'"$HOME\n#{pane_id}#(date)%1`, "{}~", "é😀👩‍🚀",
+		strings.Repeat("0123456789abcde\n", 1<<6), strings.Repeat("x", 17<<10), strings.Repeat("日本語 text;\n", 6000), strings.Repeat("0123456789abcde\n", 1<<16)} {
+		if _, err := s.Input(within(t), Write{Identity: in.Identity, Paste: text}); err != nil {
+			t.Fatalf("%.30q of %d bytes: %v", text, len(text), err)
+		}
+		want.WriteString("\x1b[200~" + text + "\x1b[201~")
+	}
+	got := arrived(t, s, read)
+	if !bytes.Equal(got, want.Bytes()) {
+		i := 0
+		for i < min(len(got), want.Len()) && got[i] == want.Bytes()[i] {
+			i++
+		}
+		t.Errorf("%d bytes instead of %d, first difference at %d: %.40q", len(got), want.Len(), i, got[i:])
+	}
+}
+
+func TestNoMarkersUnasked(t *testing.T) {
+	_, s, read := logger(t, "")
+	in, _ := s.Pane("%0")
+	if _, err := s.Input(within(t), Write{Identity: in.Identity, Paste: "plain"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := arrived(t, s, read); string(got) != "plain" {
+		t.Errorf("%q", got)
+	}
+}
+
+// B23: what could steer the terminal is refused with its place; B37's and the
+// lab's cases of a pane that must not be typed into: zero bytes.
+func TestRefusalsTypeNothing(t *testing.T) {
+	ts, s, read := logger(t, "")
+	in, _ := s.Pane("%0")
+	for _, bad := range []string{"\x1b", "ok\x03", "ab\x1b[201~c", "\x00", "\x04", "cr\r", "\x7f", "c1 \u009b201~", "\xff\xfe", strings.Repeat("x", 8<<20)} {
+		refused(t, s, Write{Identity: in.Identity, Paste: bad}, "text")
+	}
+	refused(t, s, Write{Identity: in.Identity}, "text")
+	refused(t, s, Write{Identity: in.Identity, Paste: "a", Keys: []byte("b")}, "text")
+	cur := &vtparse.Cursor{X: 7, Y: 9}
+	refused(t, s, Write{Identity: in.Identity, Cursor: cur, Paste: "x"}, "cursor")
+	other := in.Identity
+	other.PanePID++
+	refused(t, s, Write{Identity: other, Paste: "x"}, "identity")
+	other = in.Identity
+	other.PaneBorn = other.PaneBorn.Add(-time.Hour)
+	refused(t, s, Write{Identity: other, Paste: "x"}, "identity")
+	other = in.Identity
+	other.Server.Start = other.Server.Start.Add(time.Second)
+	refused(t, s, Write{Identity: other, Paste: "x"}, "identity")
+	other = in.Identity
+	other.Pane = "%7"
+	if _, err := s.Input(within(t), Write{Identity: other, Paste: "x"}); err == nil {
+		t.Error("typed into a pane that is not there")
+	}
+	for _, how := range []Write{{Identity: in.Identity, Paste: "x"}, {Identity: in.Identity, Keys: []byte("x")}} {
+		ts.run("copy-mode", "-t", "%0")
+		refused(t, s, how, "mode")
+		ts.run("send-keys", "-t", "%0", "-X", "cancel")
+		ts.run("set-option", "-w", "-t", "%0", "synchronize-panes", "on")
+		refused(t, s, how, "synchronized")
+		ts.run("set-option", "-wu", "-t", "%0", "synchronize-panes")
+		ts.run("select-pane", "-d", "-t", "%0")
+		refused(t, s, how, "input_off")
+		if ts.run("display-message", "-p", "-t", "%0", "#{pane_input_off}") != "1" {
+			t.Error("a refusal lifted a human's lock")
+		}
+		ts.run("select-pane", "-e", "-t", "%0")
+	}
+	if got := ts.run("list-buffers"); got != "" {
+		t.Errorf("buffers left: %q", got)
+	}
+	if got := arrived(t, s, read); len(got) != 0 {
+		t.Errorf("the program read %q", got)
+	}
+}
+
+// A lock never outlives us: kill -9 between a text and its Enter.
+func TestKilledWhileHolding(t *testing.T) {
+	ts, s, _ := logger(t, "")
+	s.Close()
+	before := ts.state()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), victimEnv+"="+ts.socket)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	if line != "holding\n" {
+		t.Fatalf("the victim says %q", line)
+	}
+	if got := ts.run("display-message", "-p", "-t", "%0", "#{pane_input_off}"); got != "1" {
+		t.Fatalf("input off is %q while held", got)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	eventually(t, "the lock to go by itself", func() bool {
+		return ts.run("display-message", "-p", "-t", "%0", "#{pane_input_off}") == "0"
+	})
+	eventually(t, "the clients to go", func() bool { return ts.run("list-clients") == "" })
+	if after := ts.state(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+}
+
+// A text that a crash left in a buffer is removed at the next start.
+func TestStaleBuffersAreRemoved(t *testing.T) {
+	ts := newTmux(t, "cat")
+	ts.run("set-buffer", "-b", bufferPrefix+"dead-1", "a prompt")
+	ts.run("set-buffer", "-b", "mine", "a human's")
+	openServer(t, ts)
+	eventually(t, "only the human's buffer is left", func() bool { return ts.run("list-buffers", "-F", "#{buffer_name}") == "mine" })
+}
+
+// A human types all the time: every held write arrives in one piece.
+func TestHumanTypesAllTheTime(t *testing.T) {
+	ts, s, read := logger(t, "")
+	in, _ := s.Pane("%0")
+	human := exec.Command("tmux", "-S", ts.socket, "attach-session", "-t", "one")
+	human.Env = append(clientEnv(), "TERM=xterm-256color")
+	tty, err := pty.StartWithSize(human, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		buf := make([]byte, 4096)
+		for {
+			if _, err := tty.Read(buf); err != nil {
+				return
+			}
+		}
+	})
+	wg.Go(func() {
+		tick := time.NewTicker(5 * time.Millisecond) // 200 keys a second
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				tty.Write([]byte("h"))
+			}
+		}
+	})
+	eventually(t, "the human's keys", func() bool { return bytes.Contains(read(), []byte("hh")) })
+	const rounds = 40
+	for i := range rounds {
+		text := fmt.Sprintf("<%03d some text of ours>", i)
+		if _, err := s.Input(within(t), Write{Identity: in.Identity, Paste: text, Hold: true}); err != nil {
+			t.Fatal(i, err)
+		}
+		select { // the gap in which a composer takes in a paste
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+		}
+		if _, err := s.Input(within(t), Write{Identity: in.Identity, Keys: []byte("\r")}); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	stop()
+	human.Process.Kill()
+	human.Wait()
+	tty.Close()
+	wg.Wait()
+	got := arrived(t, s, read)
+	for i := range rounds {
+		if want := fmt.Sprintf("<%03d some text of ours>\r", i); !bytes.Contains(got, []byte(want)) {
+			t.Errorf("%q is not in one piece", want)
+		}
+	}
+	if got := ts.run("display-message", "-p", "-t", "%0", "#{pane_input_off}"); got != "0" {
+		t.Errorf("input off is %q", got)
+	}
+}
+
+// Release ends a Hold at once, and Close leaves no lock.
+func TestReleaseAndClose(t *testing.T) {
+	ts, s, _ := logger(t, "")
+	in, _ := s.Pane("%0")
+	off := func() string { return ts.run("display-message", "-p", "-t", "%0", "#{pane_input_off}") }
+	hold := func() {
+		t.Helper()
+		if _, err := s.Input(within(t), Write{Identity: in.Identity, Paste: "x", Hold: true}); err != nil {
+			t.Fatal(err)
+		}
+		if off() != "1" {
+			t.Fatal("not locked")
+		}
+	}
+	hold()
+	if err := s.Release(within(t), "%0"); err != nil || off() != "0" {
+		t.Errorf("release: %v, input off %s", err, off())
+	}
+	hold()
+	s.Close()
+	if off() != "0" {
+		t.Error("Close left the pane locked")
+	}
+}
+
+// Two daemons can't type into one server.
+func TestSecondDaemonMayNotType(t *testing.T) {
+	ts, s, read := logger(t, "")
+	in, _ := s.Pane("%0")
+	ctx := within(t)
+	second, err := Open(ctx, Options{Socket: ts.socket, Owner: "second"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	refused(t, second, Write{Identity: in.Identity, Paste: "no"}, "owner")
+	if _, err := s.Input(ctx, Write{Identity: in.Identity, Paste: "yes"}); err != nil {
+		t.Error(err)
+	}
+	if got := arrived(t, s, read); string(got) != "yes" {
+		t.Errorf("%q", got)
+	}
+	s.Close()
+	if _, err := second.Input(ctx, Write{Identity: in.Identity, Paste: "now"}); err != nil {
+		t.Errorf("after the first has left: %v", err)
+	}
+}

@@ -1,0 +1,191 @@
+package panes
+
+import (
+	"time"
+
+	"akk/vtparse"
+)
+
+// This file holds one pane's mirror: the bytes go in here, screens come out.
+// Everything runs on the loop. A mirror is exact from its seed on until a gap;
+// after a gap it is stale, and is seeded again before it says anything more.
+
+type state int
+
+const (
+	unsynced state = iota
+	pausing        // the pane's output is stopped, what still comes is from before
+	reading        // the captures are on the way, what comes now is from after
+	live
+)
+
+type mirror struct {
+	s      *Server
+	id     string
+	info   Info
+	feeder *session // whose %output counts
+
+	state  state
+	again  bool   // seed once more when this seed is done
+	held   []byte // output that came while reading
+	fresh  bool   // nothing was written since the seed (half-character rule)
+	term   *vtparse.Terminal
+	screen *vtparse.Screen
+
+	torn    bool      // the newest screen was a half frame
+	last    time.Time // of the newest byte
+	frame   bool      // a frame end is due
+	timing  bool      // a frame timer runs
+	strings bool      // a string timer runs
+
+	waiters []func(error) // audits that wait for a frame end
+	taps    []*tap
+	locked  bool // our own Hold: input is off because we said so
+}
+
+// take is the newest line of the list.
+func (m *mirror) take(in Info) {
+	old := m.info
+	in.PaneBorn = old.PaneBorn
+	if in.PanePID != old.PanePID || in.PaneBorn.IsZero() {
+		in.PaneBorn, _ = processStart(in.PanePID)
+	}
+	m.info = in
+	if in != old {
+		m.s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: in, Time: time.Now()})
+	}
+	if in.PanePID != old.PanePID && old.PanePID != 0 {
+		m.term = nil // another process: nothing of the old screen's modes counts
+	}
+	c := m.s.sessions[in.SessionID]
+	if m.feeder == nil || m.feeder.lost {
+		m.feeder = c
+		if c != nil {
+			m.s.seed(m)
+		}
+		return
+	}
+	if in.PanePID != old.PanePID || in.Cols != old.Cols || in.Rows != old.Rows {
+		m.s.seed(m)
+	}
+}
+
+// stale forgets how to go on; the last screen stays readable but every proof
+// needs an audit, which needs a seed.
+func (m *mirror) stale() { m.state, m.held = unsynced, nil }
+
+func (m *mirror) fail(err error) {
+	w := m.waiters
+	m.waiters = nil
+	for _, f := range w {
+		f(err)
+	}
+	for _, t := range m.taps {
+		t.end()
+	}
+	m.taps = nil
+}
+
+// feed is one chunk of output, in order.
+func (s *Server) feed(it *item) {
+	m := s.mirrors[it.pane]
+	if m == nil || m.feeder != it.output {
+		return
+	}
+	m.last = it.at
+	switch m.state {
+	case reading:
+		if len(m.held)+len(it.data) > maxHeld {
+			m.again, m.held = true, nil
+			return
+		}
+		m.held = append(m.held, it.data...)
+	case live:
+		for _, t := range m.taps {
+			t.push(it.data, it.at)
+		}
+		if m.fresh && it.data[0]&0xC0 == 0x80 && m.term.Ground() {
+			s.seed(m) // tmux held the first half of this character, which it does not tell
+			return
+		}
+		m.fresh = false
+		m.write(it.data)
+	}
+}
+
+// maxHeld bounds what is kept while a seed is on its way.
+const maxHeld = 4 << 20
+
+func (m *mirror) write(data []byte) {
+	m.term.Write(data)
+	if serial, open := m.term.Waiting(); open && !m.strings {
+		m.strings = true
+		m.s.after(vtparse.StringTimeout*time.Second, func() { m.expire(serial) })
+	}
+	m.show()
+}
+
+func (m *mirror) expire(serial uint64) {
+	m.strings = false
+	if m.term == nil || m.state != live {
+		return
+	}
+	m.term.Expire(serial)
+	if next, open := m.term.Waiting(); open {
+		m.strings = true
+		m.s.after(vtparse.StringTimeout*time.Second, func() { m.expire(next) })
+	}
+	m.show()
+}
+
+// show publishes the terminal's screen and sees to the frame's end.
+func (m *mirror) show() {
+	scr := m.term.Screen()
+	if scr != m.screen {
+		m.screen = scr
+		m.s.pub.Lock()
+		if p := m.s.pub.byID[m.id]; p != nil {
+			p.screen = scr
+		}
+		m.s.pub.Unlock()
+		m.s.tell(Update{Kind: UpdateScreen, Pane: m.id, Screen: scr, Time: m.last})
+		m.frame = true
+	}
+	if m.torn && !scr.Torn {
+		m.torn = false
+		m.ended()
+		return
+	}
+	m.torn = scr.Torn
+	if !m.timing {
+		m.timing = true
+		m.s.after(frameDelay, m.quiet)
+	}
+}
+
+// quiet looks whether the pane has been silent for a frame's time.
+func (m *mirror) quiet() {
+	m.timing = false
+	if rest := frameDelay - time.Since(m.last); rest > 0 {
+		m.timing = true
+		m.s.after(rest, m.quiet)
+		return
+	}
+	m.ended()
+}
+
+// ended is the end of a frame: a reading may be reported, an audit may start.
+func (m *mirror) ended() {
+	if m.state != live {
+		return
+	}
+	if m.frame {
+		m.frame = false
+		m.s.tell(Update{Kind: UpdateFrame, Pane: m.id, Screen: m.screen, Time: m.last})
+	}
+	w := m.waiters
+	m.waiters = nil
+	for _, f := range w {
+		f(nil)
+	}
+}

@@ -1,0 +1,359 @@
+package panes
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	"akk/controlmode"
+	"akk/vtparse"
+)
+
+// This file holds the mirror of one tmux server and its loop.
+//
+//	readers (one per session) -> queue -> loop -> mirrors -> subscribers
+//	API calls ------------------^
+//
+// Invariants: one goroutine, the loop, owns everything below "loop only"; it
+// never waits for a reader of ours, for tmux or for a disk. What others read is
+// published: screens and infos are immutable values.
+
+// Options opens a server.
+type Options struct {
+	Socket  string // absolute path
+	Logger  *slog.Logger
+	History int // lines of history kept per pane
+	// Owner is the daemon's own id; it goes into the names of our buffers.
+	Owner string
+}
+
+// maxQueue bounds the bytes that wait for the loop. Above it the output of a
+// pane is dropped and the pane is seeded again.
+const maxQueue = 32 << 20
+
+// frameDelay is how long a pane must be silent until its frame counts as
+// finished: both agents write a frame in one go, 10-20 ms apart at least.
+const frameDelay = 15 * time.Millisecond
+
+// Server implements Provider for tmux.
+type Server struct {
+	id      ServerID
+	version string
+	tmux    string
+	o       Options
+	log     *slog.Logger
+
+	qmu    sync.Mutex
+	queue  []item
+	queued int // bytes of output in queue
+	wake   chan struct{}
+	closed bool
+	ended  chan struct{}
+
+	pub struct {
+		sync.RWMutex
+		panes []Info
+		byID  map[string]*published
+	}
+
+	// loop only
+	sessions map[string]*session
+	mirrors  map[string]*mirror
+	subs     map[*subscription]struct{}
+	timers   []timer
+	listing  bool
+	relist   bool
+	lastList time.Time
+	backoff  time.Duration
+	gone     bool
+	serial   int
+	audits   AuditCount
+}
+
+type published struct {
+	info   Info
+	screen *vtparse.Screen // nil until the first sync
+}
+
+// item is one thing for the loop.
+type item struct {
+	output *session
+	pane   string
+	data   []byte
+	at     time.Time
+	do     func()
+}
+
+type timer struct {
+	at time.Time
+	do func()
+}
+
+// Open attaches to every session of the server.
+func Open(ctx context.Context, o Options) (*Server, error) {
+	id, version, err := Probe(ctx, o.Socket)
+	if err != nil {
+		return nil, err
+	}
+	bin, err := exec.LookPath("tmux")
+	if err != nil {
+		return nil, ErrNoTmux
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Owner == "" {
+		o.Owner = "akk"
+	}
+	s := &Server{id: id, version: version, tmux: bin, o: o, log: o.Logger.With("socket", o.Socket),
+		wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}}
+	s.pub.byID = map[string]*published{}
+	ids, err := s.sessionIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ready := make(chan struct{})
+	s.post(func() {
+		for _, id := range ids {
+			s.attach(id)
+		}
+		s.list(func() {
+			for _, c := range s.sessions {
+				s.sweep(c)
+				break
+			}
+			close(ready)
+		})
+	})
+	go s.loop()
+	select {
+	case <-ready:
+		return s, nil
+	case <-s.ended:
+		return nil, ErrServerGone
+	case <-ctx.Done():
+		s.Close()
+		return nil, ctx.Err()
+	}
+}
+
+// ID is the server's identity.
+func (s *Server) ID() ServerID { return s.id }
+
+// Version is the server's own version, "3.3a".
+func (s *Server) Version() string { return s.version }
+
+// Panes lists all panes but our own sidebars.
+func (s *Server) Panes() []Info {
+	s.pub.RLock()
+	defer s.pub.RUnlock()
+	return slices.Clone(s.pub.panes)
+}
+
+// Pane returns what is known of a pane.
+func (s *Server) Pane(id string) (Info, bool) {
+	s.pub.RLock()
+	defer s.pub.RUnlock()
+	p, ok := s.pub.byID[id]
+	if !ok {
+		return Info{}, false
+	}
+	return p.info, true
+}
+
+// Screen returns the newest screen.
+func (s *Server) Screen(id string) (*vtparse.Screen, error) {
+	s.pub.RLock()
+	defer s.pub.RUnlock()
+	p, ok := s.pub.byID[id]
+	switch {
+	case !ok:
+		return nil, ErrNoPane
+	case p.screen == nil:
+		return nil, ErrNotSynced
+	}
+	return p.screen, nil
+}
+
+// Close detaches from the server and leaves nothing of ours behind there.
+func (s *Server) Close() error {
+	s.post(func() { s.end(false) })
+	<-s.ended
+	return nil
+}
+
+// post gives the loop something to do; it never waits.
+func (s *Server) post(do func()) { s.enqueue(item{do: do}) }
+
+func (s *Server) enqueue(it item) {
+	s.qmu.Lock()
+	if s.closed {
+		s.qmu.Unlock()
+		return
+	}
+	s.queue = append(s.queue, it)
+	s.qmu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// output is called by a reader: copy and queue, or mark as lost.
+func (s *Server) output(from *session, pane string, data []byte) {
+	s.qmu.Lock()
+	full := s.queued+len(data) > maxQueue
+	if !full {
+		s.queued += len(data)
+	}
+	s.qmu.Unlock()
+	if full {
+		s.enqueue(item{do: func() {
+			if m := s.mirrors[pane]; m != nil && m.feeder == from {
+				s.seed(m)
+			}
+		}})
+		return
+	}
+	s.enqueue(item{output: from, pane: pane, data: slices.Clone(data), at: time.Now()})
+}
+
+func (s *Server) loop() {
+	clock := time.NewTimer(time.Hour)
+	defer clock.Stop()
+	for {
+		s.qmu.Lock()
+		batch := s.queue
+		s.queue, s.queued = nil, 0
+		s.qmu.Unlock()
+		for i := range batch {
+			if it := &batch[i]; it.do != nil {
+				it.do()
+			} else {
+				s.feed(it)
+			}
+			batch[i] = item{}
+		}
+		now := time.Now()
+		for len(s.timers) > 0 && !s.timers[0].at.After(now) {
+			do := s.timers[0].do
+			s.timers = s.timers[1:]
+			do()
+		}
+		if s.gone {
+			s.finish()
+			return
+		}
+		next := time.Hour
+		if len(s.timers) > 0 {
+			next = max(time.Until(s.timers[0].at), 0)
+		}
+		clock.Reset(next)
+		select {
+		case <-s.wake:
+		case <-clock.C:
+		}
+	}
+}
+
+// after runs do on the loop at or after d from now.
+func (s *Server) after(d time.Duration, do func()) {
+	at := time.Now().Add(d)
+	i, _ := slices.BinarySearchFunc(s.timers, at, func(t timer, at time.Time) int { return t.at.Compare(at) })
+	s.timers = slices.Insert(s.timers, i, timer{at, do})
+}
+
+// end begins the end: lost is true when the server went, not we.
+func (s *Server) end(lost bool) {
+	if s.gone {
+		return
+	}
+	s.gone = true
+	for id, m := range s.mirrors {
+		m.fail(ErrServerGone)
+		if lost {
+			s.tell(Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
+		}
+	}
+	for sub := range s.subs {
+		sub.end(lost)
+	}
+	for _, c := range s.sessions {
+		if c.client != nil {
+			c.client.Close()
+		}
+	}
+}
+
+// finish waits for the children and answers what is still queued.
+func (s *Server) finish() {
+	for _, c := range s.sessions {
+		if c.client != nil {
+			<-c.client.Done()
+		}
+	}
+	s.qmu.Lock()
+	s.closed = true
+	rest := s.queue
+	s.queue = nil
+	s.qmu.Unlock()
+	for _, it := range rest {
+		if it.do != nil {
+			it.do()
+		}
+	}
+	close(s.ended)
+}
+
+// call runs do on the loop and waits for the value that it, or something it
+// started, hands to done.
+func call[T any](ctx context.Context, s *Server, do func(done func(T, error))) (T, error) {
+	type result struct {
+		v   T
+		err error
+	}
+	ch := make(chan result, 1)
+	s.post(func() {
+		done := func(v T, err error) {
+			select {
+			case ch <- result{v, err}:
+			default:
+			}
+		}
+		if s.gone {
+			var zero T
+			done(zero, ErrServerGone)
+			return
+		}
+		do(done)
+	})
+	select {
+	case r := <-ch:
+		return r.v, r.err
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	case <-s.ended:
+		select {
+		case r := <-ch:
+			return r.v, r.err
+		default:
+		}
+		var zero T
+		return zero, ErrServerGone
+	}
+}
+
+// refusal turns a failed command into our words.
+func refusal(err error) error {
+	var ce *controlmode.CommandError
+	if errors.As(err, &ce) {
+		return ErrNoPane
+	}
+	return ErrServerGone
+}
