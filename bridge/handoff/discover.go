@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -133,7 +134,7 @@ func (s *server) info(i panes.Info) {
 	}
 	old := p.info
 	p.info = i
-	if old.Command != i.Command || old.PanePID != i.PanePID || old.Dead != i.Dead {
+	if old.Command != i.Command || old.PanePID != i.PanePID || old.Dead != i.Dead || old.Demo != i.Demo {
 		s.want(p, s.desk.now())
 	}
 	if p.term != nil {
@@ -229,6 +230,9 @@ func (s *server) scan(ctx context.Context, id string) {
 	if p.info.Sidebar {
 		return
 	}
+	if p.info.Demo != "" {
+		found = s.desk.recording(p.info, procs)
+	}
 	if t := p.term; t != nil {
 		if found != nil && found.proc.PID == t.key.PID && near(found.proc.StartTime, t.key.Start) {
 			t.box.post(message{scanned: &scanResult{background: background(t.key.PID), children: found.children}})
@@ -285,6 +289,23 @@ func (d *Desk) match(procs []agents.Process) *match {
 		}
 	}
 	return best
+}
+
+// recording is the match of a pane that plays a recording: whose it is says the
+// pane's own mark, "codex 0.155.1". Its process is the player.
+func (d *Desk) recording(i panes.Info, procs []agents.Process) *match {
+	kind, version, _ := strings.Cut(i.Demo, " ")
+	for n := range procs {
+		if procs[n].PID != i.PanePID {
+			continue
+		}
+		for _, a := range d.agents {
+			if string(a.Kind()) == kind {
+				return &match{agent: a, version: version, proc: procs[n]}
+			}
+		}
+	}
+	return nil
 }
 
 func scriptHost(exe string) bool {

@@ -23,6 +23,9 @@ func (v *view) row() rpc.Row {
 		Managed: v.managed(), AvailableActions: v.actions(),
 		Reading: rpc.RowReading{Reading: *publicReading(v.Reading), Since: v.Since}, Hold: v.Hold, Demo: v.Info.Demo,
 	}
+	if r.Demo != "" {
+		r.Confidence, r.Reason = "low", "a recording of "+r.Demo+" plays here, no agent runs"
+	}
 	r.NativeAgentIdentityObservation.Status = "resolved"
 	if v.nativeID == "" {
 		r.NativeIdentityState = "verified_absent"
