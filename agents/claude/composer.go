@@ -152,7 +152,7 @@ func (p composer) flags(v *view, empty bool, draft string) []string {
 		}
 	}
 	add("shell_mode", p.shell)
-	add("stashed", v.footerHas(p, v.w.Composer.Stashed))
+	add("stashed", v.footerHas(p, v.w.Composer.Stashed) || p.top > 0 && containsAny(v.line(p.top-1), v.w.Composer.Stashed))
 	add("queued", p.queued(v, empty))
 	add("collapsed", !empty && v.w.collapsed(draft))
 	add("popup", p.popup(v))
@@ -185,7 +185,7 @@ func (p composer) popup(v *view) bool {
 		return false
 	}
 	for y := p.top - 1; y >= 0 && y >= p.top-8; y-- {
-		if v.w.popupRow(v.line(y)) {
+		if v.at(0, y) == ' ' && v.w.popupRow(v.line(y)) {
 			return true
 		}
 	}

@@ -163,7 +163,7 @@ func (w *words) collapsed(draft string) bool { return strings.Contains(draft, w.
 // popupRow tells whether a row can be one of a list of suggestions.
 func (w *words) popupRow(line string) bool {
 	t := strings.TrimLeft(line, " ")
-	if d := len(line) - len(t); d < 2 || d > 4 {
+	if d := len(line) - len(t); d > 4 {
 		return false
 	}
 	t = strings.TrimPrefix(t, "❯ ")

@@ -40,7 +40,7 @@ func (v *view) read(in agents.Input, r *agents.Reading, why *reasons) {
 		v.readComposer(p, r, why)
 		return
 	}
-	if p.ok && p.bottom < 0 && v.cy == p.row && v.cx == promptColumn && v.w.modeRow(v.line(p.row+1)) {
+	if p.ok && p.bottom < 0 && v.cy == p.row && v.cx == promptColumn && garbage(v, p.row) && v.at(1, p.row-1) == nbsp && v.w.modeRow(v.line(p.row+1)) {
 		why.add("cursor", "parked in the composer", v.cy)
 		why.add("frame", "cells of an older frame: no rule below the composer", p.row)
 		r.Owner = agents.OwnerComposer
