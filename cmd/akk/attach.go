@@ -8,5 +8,9 @@ import (
 
 // attachTmux opens the mirrors of a tmux server.
 func attachTmux(ctx context.Context, socket string) (panes.Provider, error) {
-	return nil, panes.ErrServerGone
+	s, err := panes.Open(ctx, panes.Options{Socket: socket})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

@@ -3,6 +3,8 @@ package launch
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -90,6 +92,8 @@ func (t Tmux) Open(ctx context.Context, cols, rows int, folder string) (made boo
 		if folder != "" {
 			args = append(args, "-c", folder)
 		}
+		// tmux makes its own folder for -L and the default only, not for -S.
+		_ = os.Mkdir(filepath.Dir(t.Socket), 0o700)
 		if _, err := t.Run(ctx, args...); err != nil {
 			return false, err
 		}
