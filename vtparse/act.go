@@ -8,7 +8,7 @@ const StringTimeout = 5
 
 // control executes a C0 character.
 func (t *Terminal) control(b byte) {
-	t.parser.partial = 0
+	t.stopCharacter()
 	switch b {
 	case '\b':
 		t.backspace()
@@ -24,7 +24,6 @@ func (t *Terminal) control(b byte) {
 		t.mode.g1 = false
 	}
 	t.last = -1
-	t.join.plain()
 }
 
 // escapeSequence executes ESC and final byte b.

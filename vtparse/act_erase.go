@@ -139,23 +139,43 @@ func (t *Terminal) clearScreen(fill cell) {
 	}
 }
 
-// rep repeats the last character if it was ASCII and nothing came between,
-// to the end of the line at most.
+// rep repeats the last character if nothing came between, to the end of the
+// line at most; before tmux 3.5 only an ASCII one.
 func (t *Terminal) rep() {
 	n := t.one()
 	if n == -1 || t.last == -1 {
+		return
+	}
+	n = min(n, t.cols-t.cx)
+	if t.profile.repeatAny {
+		for range n {
+			t.repeat(t.last)
+		}
 		return
 	}
 	var run [64]byte
 	for i := range run {
 		run[i] = byte(t.last)
 	}
-	for n = min(n, t.cols-t.cx); n > 0; {
+	t.stopCharacter()
+	for n > 0 {
 		k := min(n, len(run))
-		t.parser.partial = 0
 		t.printASCII(run[:k])
 		n -= k
 	}
+}
+
+// repeat prints r without regard to line drawing.
+func (t *Terminal) repeat(r rune) {
+	if r >= 0x80 {
+		t.putRune(r)
+		return
+	}
+	m := &t.mode
+	acs0, acs1 := m.acs0, m.acs1
+	m.acs0, m.acs1 = false, false
+	t.printASCII([]byte{byte(r)})
+	m.acs0, m.acs1 = acs0, acs1
 }
 
 // alignmentTest fills the screen with E.

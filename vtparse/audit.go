@@ -20,7 +20,7 @@ func (s *Screen) Mismatch(captured []string, cursorX, cursorY int) (diff string,
 	}
 	t := New(s.Cols, s.Rows, Options{})
 	t.profile = p
-	lines := t.readCapture(captured, s.Rows)
+	lines := t.readCapture(captured, s.Rows, 2*s.Cols)
 	for y, l := range lines {
 		theirs := &Row{cells: l.cells[:min(l.used, len(l.cells))], tab: t.in.freeze(), written: l.used}
 		if d := s.Row(y).differs(theirs); d != "" {

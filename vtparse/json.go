@@ -1,6 +1,7 @@
 package vtparse
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 )
@@ -38,7 +39,9 @@ func (s *Screen) MarshalJSON() ([]byte, error) {
 			j.Runs[y] = append(j.Runs[y], [2]string{run.Text, run.Style.SGR()})
 		}
 	}
-	return json.Marshal(j)
+	b, err := json.Marshal(j)
+	// U+0085 is a line break to some readers, and we print one object per line.
+	return bytes.ReplaceAll(b, []byte("\u0085"), []byte(`\u0085`)), err
 }
 
 // Run is a stretch of a row in one style.

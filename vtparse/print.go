@@ -45,7 +45,6 @@ func (t *Terminal) printASCII(run []byte) {
 		}
 		return
 	}
-	t.join.plain()
 	for len(run) > 0 {
 		if t.cx >= t.cols {
 			t.lineFeed(true, blankCell)
@@ -110,8 +109,8 @@ func (t *Terminal) putRune(r rune) {
 	if width == 1 && t.simple() {
 		// The common case: box drawing, bullets, arrows.
 		l := t.view[t.cy]
-		if !l.wide {
-			x := t.cx
+		x := t.cx
+		if !l.wide && (!t.profile.joins || !t.profile.mayJoin(r) && (x == 0 || l.at(x-1)&cellCluster == 0)) {
 			if x >= len(l.cells) {
 				l.expand(x+1, t.cols, blankCell)
 			}
@@ -121,29 +120,25 @@ func (t *Terminal) putRune(r rune) {
 			l.cells[x] = t.penStyle() | cellOne | cellExt | cell(r)
 			l.pub = nil
 			t.cx++
-			t.join.rune(r, 1)
 			return
 		}
 	}
-	if t.profile.combines(t, r, width) {
+	if t.joined(r, width) {
 		return
 	}
 	t.put(t.penStyle()|cell(width)<<22|cellExt|cell(r), width)
-	t.join.rune(r, width)
 }
 
 // simple tells whether a one-column character goes straight into its cell.
 func (t *Terminal) simple() bool {
-	return !t.zwj && !t.mode.nowrap && !t.mode.insert && t.cx < t.cols && !t.profile.joins
+	return !t.zwj && !t.mode.nowrap && !t.mode.insert && t.cx < t.cols
 }
 
 // putASCII prints one byte the slow way.
 func (t *Terminal) putASCII(c cell, r rune) {
-	if t.profile.combines(t, r, 1) {
-		return
+	if !t.joined(r, 1) {
+		t.put(c, 1)
 	}
-	t.put(c, 1)
-	t.join.plain()
 }
 
 // put writes a character of one or two columns at the cursor.
@@ -198,7 +193,7 @@ func (t *Terminal) unchanged(l *line, c cell) bool {
 		p.Ul = 0
 		return c&(cellRuneMask|cellWidths|cellACS) == spaceCell && p == (Style{})
 	}
-	if t.pen.Ul == 0 || c&cellRuneMask >= 0x7f || t.pen.given != 0 {
+	if t.pen.Ul == 0 || t.profile.seesUl || c&cellRuneMask >= 0x7f || t.pen.given != 0 {
 		return false
 	}
 	p := t.pen.Style

@@ -65,7 +65,7 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 			}
 		}
 	}
-	for y, l := range t.readCapture(s.Shown, s.Rows) {
+	for y, l := range t.readCapture(s.Shown, s.Rows, t.cols) {
 		t.view[y] = l
 	}
 	if s.Joined != nil {
@@ -73,7 +73,7 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 	}
 	if s.Alternate {
 		rows := max(len(s.Saved), 1)
-		t.alternate = &savedScreen{t.readCapture(s.Saved, rows), t.cols, true}
+		t.alternate = &savedScreen{t.readCapture(s.Saved, rows, t.cols), t.cols, true}
 		t.keeps = false
 	}
 	t.altX, t.altY = -1, -1
@@ -134,8 +134,9 @@ func (t *Terminal) carryOver(prev *Terminal) {
 }
 
 // readCapture turns rows of capture-pane -e into lines. The style goes on from
-// one row to the next, as capture-pane writes it.
-func (t *Terminal) readCapture(captured []string, rows int) []*line {
+// one row to the next, as capture-pane writes it. Lines get width columns at
+// most: where tmux cut wide characters, the text may need more than t.cols.
+func (t *Terminal) readCapture(captured []string, rows, width int) []*line {
 	// Every row is written by the same rules into a line that is wide enough
 	// even for characters of which tmux lost the second half.
 	scratch := New(min(2*t.cols+2, MaxSize), 1, Options{})
@@ -150,8 +151,8 @@ func (t *Terminal) readCapture(captured []string, rows int) []*line {
 			scratch.cx, scratch.cy = 0, 0
 			scratch.Write([]byte(captured[y]))
 			from := scratch.view[0]
-			used := min(from.used, t.cols)
-			l.expand(used, t.cols, blankCell)
+			used := min(from.used, width)
+			l.expand(used, width, blankCell)
 			copy(l.cells, from.cells[:used])
 			l.used, l.wide = used, from.wide
 			from.empty(scratch.cols, blankCell)

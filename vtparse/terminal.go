@@ -44,9 +44,8 @@ type Terminal struct {
 	altY      int
 
 	parser parser
-	last   int // last printed ASCII byte, for REP; -1: none
+	last   rune // last printed character, for REP; -1: none
 	zwj    bool
-	join   joinState // what newer versions remember of the last character
 
 	title   string
 	titles  []string // title stack
@@ -132,9 +131,11 @@ func (t *Terminal) Write(p []byte) (int, error) {
 				}
 				n++
 			}
-			t.parser.partial = 0
+			if t.parser.partial != 0 {
+				t.stopCharacter()
+			}
 			t.printASCII(p[i : i+n])
-			t.last = int(p[i+n-1])
+			t.last = rune(p[i+n-1])
 			i += n
 		case b == 0x1b:
 			if n := t.quickCSI(p[i:]); n > 0 {
@@ -159,12 +160,11 @@ func (t *Terminal) Write(p []byte) (int, error) {
 // topBit handles bytes from 0x80 on in ground state and returns how many. A
 // malformed character swallows as many bytes as its first byte announced.
 func (t *Terminal) topBit(p []byte) int {
-	t.last = -1
 	ps := &t.parser
 	if ps.partial == 0 {
 		// The whole character is there: the usual case.
 		if r, n := utf8.DecodeRune(p); n > 1 {
-			t.putRune(r)
+			t.character(r)
 			return n
 		}
 		switch b := p[0]; {
@@ -180,6 +180,7 @@ func (t *Terminal) topBit(p []byte) int {
 		}
 		ps.char[0] = p[0]
 		ps.partial = 1
+		t.noLast()
 		return 1
 	}
 	ps.char[ps.partial] = p[0]
@@ -189,17 +190,45 @@ func (t *Terminal) topBit(p []byte) int {
 	}
 	ps.partial = 0
 	if r, n := utf8.DecodeRune(ps.char[:ps.wanted]); n == ps.wanted {
-		t.putRune(r)
+		t.character(r)
 	} else {
 		t.malformed()
 	}
 	return 1
 }
 
+// character prints a character that is not ASCII.
+func (t *Terminal) character(r rune) {
+	t.noLast()
+	t.putRune(r)
+	if t.profile.repeatAny {
+		t.last = r
+	}
+}
+
+// noLast ends what REP could repeat; newer versions keep it over bytes that
+// print nothing.
+func (t *Terminal) noLast() {
+	if !t.profile.repeatAny {
+		t.last = -1
+	}
+}
+
 // malformed is called for bytes that are no UTF-8.
 func (t *Terminal) malformed() {
-	if t.profile.replaceBadUTF8 {
+	t.noLast()
+	if t.profile.replaces {
 		t.putRune(utf8.RuneError)
+	}
+}
+
+// stopCharacter drops a character that something else interrupted.
+func (t *Terminal) stopCharacter() {
+	if t.parser.partial != 0 {
+		t.parser.partial = 0
+		if t.profile.replaces {
+			t.putRune(utf8.RuneError)
+		}
 	}
 }
 
