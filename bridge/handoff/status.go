@@ -191,12 +191,13 @@ func (d *Desk) Screen(ctx context.Context, _ rpc.Caller, p rpc.ScreenParams) (rp
 	}
 	var s *vtparse.Screen
 	var err error
-	if p.Audit {
+	if !p.Audit {
+		s, err = pn.prov.Screen(pn.info.Pane)
+	}
+	if p.Audit || errors.Is(err, panes.ErrNotSynced) { // a new pane: an audit waits for its first sync
 		ctx, cancel := context.WithTimeout(ctx, screenTimeout)
 		defer cancel()
 		s, err = pn.prov.Audit(ctx, pn.info.Pane)
-	} else {
-		s, err = pn.prov.Screen(pn.info.Pane)
 	}
 	if err != nil {
 		return rpc.Screen{}, paneError(pn.info.Pane, err)

@@ -251,7 +251,7 @@ func dialogKind(r agents.Reading) string {
 // ends it when the composer has been empty for 5 s or the agent took the text.
 func (t *terminal) hold(now time.Time) {
 	r := t.facts.Reading
-	if t.disp != nil && t.disp.Typing() || !t.facts.Frame {
+	if t.disp != nil && t.disp.Typing() || !t.facts.Frame || t.facts.Info.Demo != "" {
 		return
 	}
 	foreign := r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerDraft && !t.ours(r)
