@@ -39,6 +39,7 @@ type Options struct {
 	Wrapper    bool           // start npm's entry with node, the agent is its child
 	Shell      bool           // a shell stays when the agent leaves
 	NotReady   bool           // don't wait for the composer
+	Record     bool           // keep all bytes of the pane, see Session.Raw
 }
 
 // Session is one agent in one pane. Its methods are for one goroutine.
@@ -53,7 +54,19 @@ type Session struct {
 	// Started is a moment before the agent's start.
 	Started time.Time
 
-	own bool // Close ends the server too
+	Cols, Rows int
+
+	own bool   // Close ends the server too
+	raw string // file with the pane's bytes, "" without Record
+}
+
+// Raw are all bytes that the pane's program has written so far.
+func (se *Session) Raw() ([]byte, error) {
+	b, err := os.ReadFile(se.raw)
+	if err != nil {
+		return nil, fmt.Errorf("read the pane's bytes (start with Record): %w", err)
+	}
+	return b, nil
 }
 
 // Start runs an agent in a server of its own, which Session.Close ends.
@@ -109,9 +122,20 @@ func (s *Server) Start(ctx context.Context, o Options) (*Session, error) {
 	if o.Cols == 0 || o.Rows == 0 {
 		o.Cols, o.Rows = 120, 40
 	}
-	se := &Session{Binary: o.Binary, Server: s, Model: m, Paths: paths, Name: name, Started: time.Now()}
-	se.Pane, err = s.Tmux(ctx, "new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name,
-		"-x", fmt.Sprint(o.Cols), "-y", fmt.Sprint(o.Rows), "-c", paths.Project, "/bin/sh "+quote(launch))
+	se := &Session{Binary: o.Binary, Server: s, Model: m, Paths: paths, Name: name, Started: time.Now(),
+		Cols: o.Cols, Rows: o.Rows}
+	var record []string
+	if o.Record {
+		// On the same line as the start: not a byte is missed.
+		se.raw = filepath.Join(paths.Root, "raw")
+		if err := os.WriteFile(se.raw, nil, 0o600); err != nil {
+			return nil, fmt.Errorf("make the recording: %w", err)
+		}
+		record = []string{";", "pipe-pane", "-O", "-t", name, "exec cat >> " + quote(se.raw)}
+	}
+	args := append([]string{"new-session", "-d", "-P", "-F", "#{pane_id}", "-s", name,
+		"-x", fmt.Sprint(o.Cols), "-y", fmt.Sprint(o.Rows), "-c", paths.Project, "exec /bin/sh " + quote(launch)}, record...)
+	se.Pane, err = s.Tmux(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("start %s %s: %w", o.Binary.Agent, o.Binary.Version, err)
 	}
