@@ -120,15 +120,24 @@ func (p composer) placeholder(v *view) (bool, string) {
 	return false, ""
 }
 
-// draft is the composer's text: rows joined by a newline, because the agent
-// itself breaks a long row and the cells don't tell a break from a newline.
+// draft is the composer's text. The agent breaks a long row itself and the
+// cells don't tell a break from a newline, so a row that had no room for the
+// next row's first word is joined: by a blank if the row ends before the edge,
+// by nothing if a word was cut. Compare it without white space.
 func (v *view) draft(p composer) string {
 	var b strings.Builder
 	for y := p.row; y < p.bottom; y++ {
+		text := v.from(promptColumn, y)
 		if y > p.row {
-			b.WriteByte('\n')
+			word, _, _ := strings.Cut(text, " ")
+			switch above := v.filled(y - 1); {
+			case text == "" || above+1+len([]rune(word)) < v.cols:
+				b.WriteByte('\n')
+			case above < v.cols-1:
+				b.WriteByte(' ')
+			}
 		}
-		b.WriteString(v.from(promptColumn, y))
+		b.WriteString(text)
 	}
 	return b.String()
 }

@@ -25,6 +25,7 @@ func (Agent) Read(in agents.Input) agents.Reading {
 	var why reasons
 	v.read(in, &r, &why)
 	v.signals(in, &r, &why)
+	v.fromLog(in, &r, &why)
 	r.Why = why.list
 	return r
 }
