@@ -32,7 +32,17 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
+// open begins a daemon that is attached to the world.
 func (b *bench) open() {
+	b.t.Helper()
+	b.start()
+	if _, err := b.desk.Attach(b.t.Context(), rpc.AttachParams{Socket: b.w.id.Socket}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// start begins one that is attached to nothing.
+func (b *bench) start() {
 	b.t.Helper()
 	db, err := store.Open(b.dir, store.Options{Schema: Schema()})
 	if err != nil {
@@ -41,9 +51,6 @@ func (b *bench) open() {
 	b.db = db
 	b.desk, err = New(Options{DB: db, Agents: []agents.Agent{b.w.agent}, Attach: func(context.Context, string) (panes.Provider, error) { return b.w, nil }})
 	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.desk.Attach(b.t.Context(), rpc.AttachParams{Socket: b.w.id.Socket}); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -188,6 +188,7 @@ func (d Dispatch) proof(e Event) (Dispatch, []Effect) {
 		return d.refuse(missing[0].What)
 	}
 	d.Turn.Stage = StagePrepared
+	d.Turn.Dispatched = true // as soon as this is durable, bytes may be out
 	d.Turn.Anchor = Anchor{Path: e.Facts.LogPath, Offset: e.Facts.LogOffset, Time: e.Now}
 	d.Phase = PhaseReserve
 	c := d.commit("prepared")
@@ -221,7 +222,6 @@ func (d Dispatch) reserve(e Event) (Dispatch, []Effect) {
 		return d.refuse(missing[0].What)
 	}
 	d.Phase = PhasePaste
-	d.Turn.Dispatched = true // from here on bytes may be out
 	return d, []Effect{{Kind: EffPaste}}
 }
 

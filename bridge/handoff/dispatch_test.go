@@ -260,7 +260,7 @@ func TestInvariants(t *testing.T) {
 			rt.Fatalf("stuck in %s", c.d.Phase)
 		}
 	})
-	if reached[PhaseEnter] < 10 || reached[PhaseRunning] < 10 {
+	if reached[PhaseEnter] == 0 || reached[PhaseRunning] == 0 {
 		t.Fatalf("the schedules did not come far enough: %v", reached)
 	}
 	t.Log(reached)

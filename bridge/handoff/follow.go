@@ -17,6 +17,9 @@ const anchorSkew = 100 * time.Millisecond
 
 func (d Dispatch) log(e Event) (Dispatch, []Effect) {
 	var out []Effect
+	if d.Phase == PhaseProof || d.Phase == PhaseReserve {
+		return d, nil // nothing of ours can be in the log yet
+	}
 	for _, l := range e.Logs {
 		switch {
 		case d.Turn.AcceptedAt == nil:

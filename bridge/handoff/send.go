@@ -238,7 +238,7 @@ func (d *Desk) answer(ctx context.Context, live *liveTurn, wait time.Duration, r
 func sendDoc(t Turn, replayed bool) rpc.Send {
 	turn := turnDoc(&t, nil)
 	s := rpc.Send{SessionID: t.SessionID, TurnID: t.ID, ConversationID: t.ID, TerminalID: t.TerminalID, MessageID: t.RequestID, Scope: t.Scope,
-		DeliveryReceipt: t.Stage, TerminalInputDispatched: t.Dispatched, Delivered: t.Entered, AgentAcceptance: "unproven",
+		DeliveryReceipt: t.Stage, TerminalInputDispatched: t.Dispatched || t.open(), Delivered: t.Entered, AgentAcceptance: "unproven",
 		ManagementMode: "managed", ObservationMode: "managed_monitor", Replayed: replayed, Reason: t.Reason, Conversation: &turn}
 	next := func(action string, doNotRetry bool) {
 		s.DoNotRetry = doNotRetry
