@@ -37,6 +37,10 @@ func (f *frame) activity() {
 	case work != "":
 		f.r.Activity = agents.Working
 		f.why("signal", work)
+	case idle != "" && f.r.Owner == agents.OwnerUnknown:
+		// A dead agent leaves its title behind.
+		f.why("signal", idle)
+		f.why("frame", "but the frame is not the agent's own")
 	case idle != "":
 		f.r.Activity = agents.Idle
 		f.why("signal", idle)
@@ -66,10 +70,10 @@ func (f *frame) votes() (work, idle string) {
 		idle = "program status: idle"
 	case g.title == saysIdle && f.ownTitle(path):
 		idle = "title: no spinner"
-	case f.in.Log != nil && !f.in.Log.TurnOpen && g.title == saysIdle && g.row == says:
+	case f.log() != nil && !f.log().TurnOpen && g.title == saysIdle && g.row == says:
 		idle = "log: no turn is open"
 	}
-	if l := f.in.Log; l != nil && l.TurnOpen && idle != "" && work == "" {
+	if l := f.log(); l != nil && l.TurnOpen && idle != "" && work == "" {
 		work = "log: a turn is open"
 	}
 	return work, idle
@@ -88,8 +92,16 @@ func (f *frame) asyncTurn() {
 	}
 }
 
+// log is the log that is proven to be this process's, else nil.
+func (f *frame) log() *agents.LogState {
+	if f.in.Log == nil || f.in.Log.Path == "" {
+		return nil
+	}
+	return f.in.Log
+}
+
 func (f *frame) logTurn() {
-	if l := f.in.Log; l != nil {
+	if l := f.log(); l != nil {
 		if l.TurnOpen {
 			f.why("log", "a turn is open")
 		} else {

@@ -48,6 +48,9 @@ func (f *frame) composer() bool {
 			f.r.Owner = agents.OwnerUnknown
 		}
 		f.why("frame", "text and placeholder share the composer's row", top)
+	case plain && f.shellPrompt(row, top):
+		f.r.Owner, f.r.Composer = agents.OwnerUnknown, agents.ComposerUnknown
+		f.why("frame", "the composer's row ends like a shell's prompt, or in another paint", top)
 	case faint && !plain && s.Cursor.Y == top && f.blank(top+1):
 		f.r.Composer = agents.ComposerUnknown
 		f.why("frame", "placeholder, but the cursor is not in front of it", top)
@@ -129,6 +132,20 @@ func (f *frame) mixed(r *vtparse.Row) bool {
 		}
 	}
 	return false
+}
+
+// shellPrompt tells whether a shell seems to have written its prompt into the
+// row: a dead agent leaves the cursor there.
+func (f *frame) shellPrompt(r *vtparse.Row, top int) bool {
+	c := f.s.Cursor
+	if c.Y != top || c.X < 4 {
+		return false
+	}
+	if strings.ContainsRune("$#%>❯", r.Rune(c.X-2)) && r.Rune(c.X-1) == ' ' && agents.RowEnd(r) <= c.X {
+		return true
+	}
+	paint := r.Style(0).Bg
+	return !agents.RowEvery(r, 2, c.X, func(st vtparse.Style) bool { return st.Bg == paint })
 }
 
 // composerEnd returns the last row of the composer and the first row of the
