@@ -92,6 +92,9 @@ func (t *Terminal) joinCell(r rune, width int) bool {
 	cx := t.cx
 	if widen {
 		last = last&^cellWidths | cellTwo
+	}
+	// A capture holds what came of the late half: the columns follow.
+	if widen = widen && !(p.lateHalf && t.capture); widen {
 		n = 2
 		cx++
 	}

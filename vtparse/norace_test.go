@@ -1,0 +1,5 @@
+//go:build !race
+
+package vtparse_test
+
+const raceEnabled = false
