@@ -137,7 +137,9 @@ func (s *Server) comeBack() {
 func (s *Server) notified(c *session, name, args string) {
 	switch name {
 	case "pause":
-		if m := s.mirrors[args]; m != nil && m.feeder == c {
+		// While a seed is on its way this is the echo of our own pause, and the
+		// seed ends in a continue anyhow.
+		if m := s.mirrors[args]; m != nil && m.feeder == c && m.state == live {
 			s.seed(m)
 		}
 	case "session-changed":
