@@ -137,7 +137,11 @@ func (v *view) span(x, to, y int) string {
 	var b strings.Builder
 	r := v.s.Row(y)
 	for n := min(to, r.Len()); x < n; x++ {
-		b.WriteString(r.Text(x))
+		if c := r.Rune(x); c > 0 && c < 0x80 {
+			b.WriteByte(byte(c))
+		} else {
+			b.WriteString(r.Text(x))
+		}
 	}
 	return strings.TrimRight(b.String(), " ")
 }
