@@ -25,6 +25,7 @@ type app struct {
 	json       bool   // --json
 
 	loaded *config.Config
+	fresh  bool // connect has attached the server just now
 }
 
 // config reads the settings file once.

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
+	"akk/agents"
 	"akk/bridge/daemon"
 	"akk/bridge/rpc"
 	"akk/ui/launch"
@@ -26,7 +29,11 @@ func (a *app) daemonOptions(client string) (daemon.Options, error) {
 
 // dial reaches the daemon and starts it if nobody is there.
 func (a *app) dial(ctx context.Context, client string) (*rpc.Client, error) {
-	o, err := a.daemonOptions(client)
+	return a.dialAs(ctx, rpc.HelloParams{Client: client})
+}
+
+func (a *app) dialAs(ctx context.Context, h rpc.HelloParams) (*rpc.Client, error) {
+	o, err := a.daemonOptions(h.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +41,23 @@ func (a *app) dial(ctx context.Context, client string) (*rpc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rpc.Dial(ctx, socket, rpc.HelloParams{Client: client, Version: version})
+	h.Version = version
+	return rpc.Dial(ctx, socket, h)
+}
+
+// attachAll attaches the servers of the settings; one that does not run now is
+// no failure.
+func (a *app) attachAll(ctx context.Context, c *rpc.Client) {
+	cfg, err := a.config()
+	if err != nil {
+		return
+	}
+	for _, s := range cfg.Servers {
+		if !filepath.IsAbs(s) {
+			s = socketPath(s)
+		}
+		_, _ = c.Attach(ctx, rpc.AttachParams{Socket: s})
+	}
 }
 
 // connect is dial, and attaches the daemon to the tmux server that the command
@@ -46,20 +69,12 @@ func (a *app) connect(ctx context.Context) (desk, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, err := a.config()
-	if err != nil {
-		return nil, "", err
-	}
 	c, err := a.dial(ctx, "cli")
 	if err != nil {
 		return nil, "", err
 	}
-	for _, s := range cfg.Servers {
-		if !filepath.IsAbs(s) {
-			s = socketPath(s)
-		}
-		_, _ = c.Attach(ctx, rpc.AttachParams{Socket: s}) // it may not run now
-	}
+	a.attachAll(ctx, c)
+	a.fresh = !attached(ctx, c, at.socket)
 	if _, err := c.Attach(ctx, rpc.AttachParams{Socket: at.socket}); err != nil {
 		err = a.notAttached(ctx, c, at, err)
 		if err != nil {
@@ -91,6 +106,79 @@ func (a *app) notAttached(ctx context.Context, c *rpc.Client, at place, err erro
 		return dead
 	}
 	return err
+}
+
+func attached(ctx context.Context, c *rpc.Client, socket string) bool {
+	servers, err := c.Servers(ctx)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(servers, func(s rpc.Server) bool { return s.Socket == socket })
+}
+
+const (
+	// firstLook bounds the wait for the first readings of a server that was
+	// attached just now; lookMin is how long the search for agents takes at
+	// least: a wrapper needs a while until the agent itself runs.
+	firstLook, lookMin = 2 * time.Second, 600 * time.Millisecond
+	// mirrorWait bounds the wait for a pane's first picture.
+	mirrorWait, mirrorGap = 3 * time.Second, 30 * time.Millisecond
+)
+
+// connectSettled is connect for commands that answer once: when the server was
+// attached just now it waits for the first readings, so that the first answer
+// is not "nothing" on a machine full of agents.
+func (a *app) connectSettled(ctx context.Context) (desk, string, error) {
+	d, socket, err := a.connect(ctx)
+	if err != nil || !a.fresh {
+		return d, socket, err
+	}
+	second, err := a.dial(ctx, "cli") // a stream has a connection of its own
+	if err != nil {
+		return d, socket, nil
+	}
+	defer second.Close()
+	wait, cancel := context.WithTimeout(ctx, firstLook)
+	defer cancel()
+	began, last := time.Now(), rpc.List{}
+	ready := func(l rpc.List) bool {
+		return time.Since(began) >= lookMin && !slices.ContainsFunc(l.Terminals, func(r rpc.Row) bool {
+			return r.Reading.Provisional || r.Reading.Activity == agents.ActivityUnknown
+		})
+	}
+	least, stop := context.WithTimeout(wait, lookMin)
+	defer stop()
+	keep := func(l rpc.List) error {
+		last = l
+		if ready(l) {
+			return errSettled
+		}
+		return nil
+	}
+	_ = second.Follow(least, rpc.ListParams{}, keep)
+	if !ready(last) && wait.Err() == nil {
+		_ = second.Follow(wait, rpc.ListParams{}, keep)
+	}
+	return d, socket, nil
+}
+
+// errSettled ends a follow early: it is no failure.
+var errSettled = errors.New("settled")
+
+// mirrored repeats a call while the pane's first picture is not there yet.
+func mirrored(ctx context.Context, call func() error) error {
+	for end := time.Now().Add(mirrorWait); ; {
+		err := call()
+		e, ok := errors.AsType[*rpc.Error](err)
+		if !ok || e.Code != rpc.CodeUnavailable || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-time.After(mirrorGap):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // narrow is the server that an ID is looked for on: "%3" means the command's

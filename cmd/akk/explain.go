@@ -20,7 +20,7 @@ func newExplain(a *app) *cobra.Command {
 			if strings.HasSuffix(args[0], ".cast") {
 				return a.explainCast(args[0], agent, version)
 			}
-			d, srv, err := a.connect(c.Context())
+			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {
 				return err
 			}

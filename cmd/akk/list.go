@@ -17,7 +17,7 @@ func newList(a *app) *cobra.Command {
 		Short:   "List the agents that run in tmux panes, those that need you first",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, srv, err := a.connect(c.Context())
+			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -18,9 +17,6 @@ const (
 	// openCols and openRows are the size of a session that is opened without a
 	// terminal; it takes its human's size when he attaches.
 	openCols, openRows = 160, 48
-	// firstLook bounds the wait for readings that rest on an audited screen
-	// before the sidebar is printed once.
-	firstLook = 2 * time.Second
 )
 
 // open is akk without a command. Inside of tmux: the sidebar in the current
@@ -87,12 +83,12 @@ func attach(t launch.Tmux, session string) error {
 
 // printOnce is the sidebar as text.
 func (a *app) printOnce(ctx context.Context) error {
-	d, _, err := a.connect(ctx)
+	d, _, err := a.connectSettled(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	l, err := settled(ctx, d)
+	l, err := d.List(ctx, rpc.ListParams{})
 	if err != nil {
 		return err
 	}
@@ -100,27 +96,4 @@ func (a *app) printOnce(ctx context.Context) error {
 		return a.print(l)
 	}
 	return ui.Text(a.out, l, time.Now())
-}
-
-// errSettled ends a follow early: it is no failure.
-var errSettled = errors.New("settled")
-
-// settled waits until no reading is provisional any more, at most firstLook.
-func settled(ctx context.Context, d desk) (rpc.List, error) {
-	ctx, cancel := context.WithTimeout(ctx, firstLook)
-	defer cancel()
-	var last *rpc.List
-	err := d.Follow(ctx, rpc.ListParams{}, func(l rpc.List) error {
-		last = &l
-		for _, r := range l.Terminals {
-			if r.Reading.Provisional {
-				return nil
-			}
-		}
-		return errSettled
-	})
-	if last != nil {
-		return *last, nil
-	}
-	return rpc.List{}, err
 }

@@ -33,24 +33,26 @@ func newRecord(a *app) *cobra.Command {
 			defer d.Close()
 			var w *cast.Writer
 			var began time.Time
-			err = d.Record(ctx, rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, func(s rpc.RecordStart) error {
-				began = s.Start
-				a.note("recording %s (%dx%d); Ctrl-C ends it", s.Pane, s.Cols, s.Rows)
-				w, err = cast.NewWriter(a.out, cast.Header{Width: s.Cols, Height: s.Rows, Timestamp: s.Start.Unix(), Title: s.Title, Env: map[string]string{"TERM": "tmux-256color"}})
-				if err != nil {
-					return err
-				}
-				return w.Output(0, s.Paint)
-			}, func(b rpc.Bytes) error {
-				at := max(b.Time.Sub(began), 0)
-				switch {
-				case b.Gap:
-					a.note("the recording has a gap at %s: the pane wrote faster than it could be kept", at.Round(time.Millisecond))
-					return w.Event(cast.Event{Time: at, Kind: cast.Marker, Data: "gap"})
-				case b.Resize != "":
-					return w.Event(cast.Event{Time: at, Kind: cast.Resize, Data: b.Resize})
-				}
-				return w.Output(at, b.Data)
+			err = mirrored(ctx, func() error {
+				return d.Record(ctx, rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, func(s rpc.RecordStart) error {
+					began = s.Start
+					a.note("recording %s (%dx%d); Ctrl-C ends it", s.Pane, s.Cols, s.Rows)
+					w, err = cast.NewWriter(a.out, cast.Header{Width: s.Cols, Height: s.Rows, Timestamp: s.Start.Unix(), Title: s.Title, Env: map[string]string{"TERM": "tmux-256color"}})
+					if err != nil {
+						return err
+					}
+					return w.Output(0, s.Paint)
+				}, func(b rpc.Bytes) error {
+					at := max(b.Time.Sub(began), 0)
+					switch {
+					case b.Gap:
+						a.note("the recording has a gap at %s: the pane wrote faster than it could be kept", at.Round(time.Millisecond))
+						return w.Event(cast.Event{Time: at, Kind: cast.Marker, Data: "gap"})
+					case b.Resize != "":
+						return w.Event(cast.Event{Time: at, Kind: cast.Resize, Data: b.Resize})
+					}
+					return w.Output(at, b.Data)
+				})
 			})
 			if w != nil {
 				if cerr := w.Close(); cerr != nil && err == nil {

@@ -26,7 +26,11 @@ func newScreen(a *app) *cobra.Command {
 			}
 			defer d.Close()
 			p := rpc.ScreenParams{TargetParams: rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, Audit: audit}
-			s, err := d.Screen(c.Context(), p)
+			var s rpc.Screen
+			err = mirrored(c.Context(), func() (err error) {
+				s, err = d.Screen(c.Context(), p)
+				return err
+			})
 			switch {
 			case err != nil:
 				return err

@@ -31,7 +31,7 @@ Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 			if err != nil {
 				return err
 			}
-			d, srv, err := a.connect(c.Context())
+			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {
 				return err
 			}
