@@ -1,6 +1,9 @@
 package vtparse
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Row is one line of a Screen: immutable, shared between generations.
 type Row struct {
@@ -40,9 +43,22 @@ func (r *Row) Text(x int) string {
 	case c&cellCluster != 0:
 		return r.tab.clusters[c&cellRuneMask]
 	default:
-		return string(c.firstRune(r.tab))
+		if c := c.firstRune(r.tab); c < utf8.RuneSelf {
+			return ascii[c : c+1] // no allocation
+		} else {
+			return string(c)
+		}
 	}
 }
+
+// ascii is the text of the cells that most screens are made of.
+var ascii = func() string {
+	b := make([]byte, utf8.RuneSelf)
+	for i := range b {
+		b[i] = byte(i)
+	}
+	return string(b)
+}()
 
 // Width is 1 or 2, and 0 for the second half of a wide character.
 func (r *Row) Width(x int) int {
