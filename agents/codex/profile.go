@@ -145,10 +145,16 @@ func union(a, b []string) []string {
 	return out
 }
 
-// profileFor finds the words for a version.
-func profileFor(version string) (*Profile, string) {
+// profileFor finds the words for a version and the name of its profile. A
+// version without a profile is read with the words of all, under the name of
+// the nearest: a panel is told by more than a word, so more words are safe.
+func profileFor(version string) (words *Profile, name, verification string) {
 	if version == "" {
-		return anyVersion(), agents.Generic
+		return anyVersion(), anyVersion().Name, agents.Generic
 	}
-	return loaded().For(version)
+	p, verification := loaded().For(version)
+	if verification == agents.Generic {
+		return anyVersion(), p.Name, verification
+	}
+	return p, p.Name, verification
 }

@@ -19,8 +19,7 @@ func (Agent) Read(in agents.Input) agents.Reading {
 		return f.r
 	}
 	f.r.Generation = f.s.Generation
-	f.p, f.r.Verification = profileFor(in.Version)
-	f.r.Profile = f.p.Name
+	f.p, f.r.Profile, f.r.Verification = profileFor(in.Version)
 	f.last = agents.LastRow(f.s)
 	f.readSignals()
 	if f.left() {

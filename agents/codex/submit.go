@@ -11,7 +11,7 @@ import (
 
 // Submit implements agents.Agent.
 func (Agent) Submit(version string) agents.SubmitPlan {
-	p, _ := profileFor(version)
+	p, _ := loaded().For(version)
 	return agents.SubmitPlan{
 		SettleMillis:  p.Submit.SettleMillis,
 		DrawMillis:    p.Submit.DrawMillis,
