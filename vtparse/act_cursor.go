@@ -178,7 +178,11 @@ func (t *Terminal) setRegion(upper, lower int) {
 }
 
 func (t *Terminal) resetTabs() {
-	t.tabs = make([]bool, t.cols)
+	if len(t.tabs) == t.cols {
+		clear(t.tabs)
+	} else {
+		t.tabs = make([]bool, t.cols)
+	}
 	for x := 8; x < t.cols; x += 8 {
 		t.tabs[x] = true
 	}

@@ -69,7 +69,13 @@ func (t *Terminal) alternateOn(cursor bool) {
 	if t.alternate != nil {
 		return
 	}
-	t.alternate = &savedScreen{t.takeView(), t.cols, t.keeps}
+	saved := t.unused
+	if saved == nil {
+		saved = new(savedScreen)
+	}
+	saved.lines = append(saved.lines[:0], t.view...)
+	saved.cols, saved.keeps = t.cols, t.keeps
+	t.alternate, t.unused = saved, nil
 	if cursor {
 		t.altX, t.altY = t.cx, t.cy
 	}
@@ -106,7 +112,8 @@ func (t *Terminal) alternateOff(cursor bool) {
 			t.recycle(l)
 			t.view[y] = saved.lines[y]
 		}
-		t.alternate = nil
+		clear(saved.lines)
+		t.alternate, t.unused = nil, saved
 		t.keeps = saved.keeps
 		t.resize(cols, rows, true)
 	}

@@ -1,7 +1,7 @@
 package vtparse
 
 import (
-	"strconv"
+	"bytes"
 	"strings"
 )
 
@@ -39,9 +39,9 @@ func (t *Terminal) operatingSystemCommand(s []byte) {
 	case 0, 2:
 		t.setTitle(s)
 	case 9:
-		t.progress(string(s))
+		t.progress(s)
 	case 7501:
-		t.programStatus(string(s))
+		t.programStatus(s)
 	}
 }
 
@@ -50,46 +50,54 @@ func (t *Terminal) setTitle(s []byte) {
 		return
 	}
 	t.titleSet = true
-	if string(s) != t.title {
-		t.title = string(s)
-	}
+	t.title = append(t.title[:0], s...)
 }
 
 // progress reads "4;STATE;PERCENT". A percentage that is left out stays.
-func (t *Terminal) progress(s string) {
-	f := strings.Split(s, ";")
-	if len(f) < 2 || len(f) > 3 || f[0] != "4" {
-		return
-	}
-	state, err := strconv.Atoi(f[1])
-	if err != nil || state < 0 || state > 4 {
-		return
-	}
-	p := Progress{State: state, Percent: t.signals.Progress.Percent}
-	if state == 0 || state == 3 {
-		p.Percent = 0
-	}
-	if len(f) == 3 && f[2] != "" {
-		n, err := strconv.Atoi(f[2])
-		if err != nil {
+func (t *Terminal) progress(s []byte) {
+	var f [3]int
+	n := 0
+	for more := true; more; n++ {
+		var part []byte
+		if part, s, more = bytes.Cut(s, []byte{';'}); n == len(f) {
 			return
 		}
-		p.Percent = clamp(n, 0, 100)
+		v, rest := 0, part
+		for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' && v < 1000 {
+			v = v*10 + int(rest[0]-'0')
+			rest = rest[1:]
+		}
+		if len(rest) > 0 || len(part) == 0 && n < 2 {
+			return
+		}
+		if f[n] = v; len(part) == 0 {
+			f[n] = -1
+		}
+	}
+	if n < 2 || f[0] != 4 || f[1] > 4 {
+		return
+	}
+	p := Progress{State: f[1], Percent: t.signals.Progress.Percent}
+	if p.State == 0 || p.State == 3 {
+		p.Percent = 0
+	}
+	if n == 3 && f[2] >= 0 {
+		p.Percent = min(f[2], 100)
 	}
 	t.signals.Progress = p
 }
 
-// maxSignal bounds each value of a program status, in bytes.
-const maxSignal = 256
+// maxSignal bounds the text of a program status, in bytes.
+const maxSignal = 1024
 
 // programStatus reads "state=S:app=A:kind=K". A query ("?") changes nothing.
-func (t *Terminal) programStatus(s string) {
+func (t *Terminal) programStatus(s []byte) {
+	if len(s) > maxSignal || bytes.Equal(s, t.status) {
+		return
+	}
 	var p ProgramStatus
-	for _, f := range strings.Split(s, ":") {
-		k, v, ok := strings.Cut(f, "=")
-		if !ok || len(v) > maxSignal {
-			continue
-		}
+	for _, f := range strings.Split(string(s), ":") {
+		k, v, _ := strings.Cut(f, "=")
 		switch k {
 		case "state":
 			p.State = v
@@ -101,6 +109,7 @@ func (t *Terminal) programStatus(s string) {
 	}
 	if p.State != "" {
 		t.signals.ProgramStatus = p
+		t.status = append(t.status[:0], s...)
 	}
 }
 
@@ -150,7 +159,7 @@ func (t *Terminal) windowOps() {
 }
 
 func (t *Terminal) pushTitle() {
-	t.titles = append(t.titles, t.title)
+	t.titles = append(t.titles, string(t.title))
 	size := 0
 	for i := len(t.titles) - 1; i >= 0; i-- {
 		size += len(t.titles[i])
@@ -167,6 +176,6 @@ func (t *Terminal) popTitle() {
 		return
 	}
 	t.titleSet = true
-	t.title = t.titles[n-1]
+	t.title = append(t.title[:0], t.titles[n-1]...)
 	t.titles = t.titles[:n-1]
 }

@@ -12,7 +12,7 @@ func (t *Terminal) Screen() *Screen {
 		Cols: t.cols, Rows: rows,
 		Cursor:    Cursor{X: t.cx, Y: t.cy, Visible: !t.mode.hidden, Shape: t.shape},
 		Alternate: t.alternate != nil,
-		Title:     t.title,
+		Title:     t.titleText(),
 		Modes:     t.publishedModes(),
 		Signals:   t.signals,
 		Torn:      t.torn,
@@ -56,6 +56,14 @@ func (t *Terminal) Screen() *Screen {
 	}
 	t.screen = &s
 	return t.screen
+}
+
+// titleText makes a new string only of a new title.
+func (t *Terminal) titleText() string {
+	if t.screen != nil && t.screen.Title == string(t.title) {
+		return t.screen.Title
+	}
+	return string(t.title)
 }
 
 // equal compares everything but rows and generation.

@@ -89,8 +89,8 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 	if s.BracketedPasteTold {
 		m.bracketed = s.BracketedPaste
 	}
-	t.titleSet = prev == nil || prev.title != s.Title
-	t.title = s.Title
+	t.titleSet = prev == nil || string(prev.title) != s.Title
+	t.title = []byte(s.Title)
 	t.Write(s.Pending)
 	return t, nil
 }
@@ -123,7 +123,7 @@ func (s *Seed) check() error {
 // carryOver takes what tmux can't tell from the terminal before.
 func (t *Terminal) carryOver(prev *Terminal) {
 	t.in = prev.in
-	t.generation, t.screen, t.signals = prev.generation, prev.screen, prev.signals
+	t.generation, t.screen, t.signals, t.status = prev.generation, prev.screen, prev.signals, prev.status
 	t.setPen(prev.pen)
 	t.saved, t.altPen = prev.saved, prev.altPen
 	t.mode.g1, t.mode.acs0, t.mode.acs1 = prev.mode.g1, prev.mode.acs0, prev.mode.acs1

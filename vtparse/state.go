@@ -11,7 +11,7 @@ func (t *Terminal) State() Seed {
 		Alternate: t.alternate != nil, SavedX: t.altX, SavedY: t.altY,
 		Insert: t.mode.insert, AppCursor: t.mode.appCursor, AppKeypad: t.mode.appKeypad,
 		Origin: t.mode.origin, Wrap: !t.mode.nowrap, Upper: t.upper, Lower: t.lower, Mouse: t.mode.mouse,
-		BracketedPaste: t.mode.bracketed, BracketedPasteTold: t.known, TabsTold: true, Title: t.title,
+		BracketedPaste: t.mode.bracketed, BracketedPasteTold: t.known, TabsTold: true, Title: string(t.title),
 	}
 	for x, on := range t.tabs {
 		if on {

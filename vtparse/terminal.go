@@ -47,19 +47,21 @@ type Terminal struct {
 	last   rune // last printed character, for REP; -1: none
 	zwj    bool
 
-	title   string
+	title   []byte
 	titles  []string // title stack
 	shape   int
 	kitty   [2][]int // keyboard flag stacks of the main and the alternate screen
 	signals Signals
-	known   bool // Modes.Known
-	torn    bool // DEC 2026 is open
-	capture bool // reads the output of capture-pane
+	status  []byte // text of the last program status
+	known   bool   // Modes.Known
+	torn    bool   // DEC 2026 is open
+	capture bool   // reads the output of capture-pane
 
 	titleSet   bool // since the last Screen
 	generation uint64
 	screen     *Screen
-	text       []byte // scratch for cell texts
+	text       []byte       // scratch for cell texts
+	unused     *savedScreen // kept for the next alternate screen
 }
 
 // modes are the modes that change what is drawn or what input means.
