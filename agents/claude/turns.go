@@ -15,6 +15,7 @@ import (
 type turns struct {
 	session string
 	known   map[string]bool // uuids that were seen
+	held    []record        // answers and ends whose message has not come yet
 	open    bool
 	id      string
 	also    []string  // ids under which queued messages that went into this turn were accepted
@@ -81,10 +82,34 @@ func (t *turns) order(batch []record) []record {
 	return out
 }
 
+// maxHeld bounds what waits for its message: a flush has a few lines.
+const maxHeld = 64
+
+// early tells a record that belongs to a turn whose message has not come: one
+// flush of the agent may reach us in several polls.
+func (t *turns) early(r record) bool {
+	switch r.kind {
+	case recAnswer, recCalls, recResults, recEnd, recError, recLink:
+		return !t.open && r.parent != "" && r.parent != r.uuid && !t.known[r.parent]
+	}
+	return false
+}
+
 // take makes events of a batch.
 func (t *turns) take(batch []record) []agents.LogEvent {
+	if len(t.held) > 0 && len(batch) > 0 {
+		batch = append(t.held, batch...)
+		t.held = nil
+	}
 	var out []agents.LogEvent
 	for _, r := range t.order(batch) {
+		if t.early(r) {
+			delete(t.known, r.uuid)
+			if len(t.held) < maxHeld {
+				t.held = append(t.held, r)
+			}
+			continue
+		}
 		n := len(out)
 		out = t.record(r, out)
 		for i := n; i < len(out); i++ {
