@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -22,6 +23,9 @@ const (
 	// inFlight is how many command lines may be unanswered: replies are never
 	// flow-controlled, so a few more lines could grow the server's memory.
 	inFlight = 2
+	// stall is how long the Handler may take for what one read brought. A reader
+	// that stands still stops the programs in the panes: better no connection.
+	stall = time.Second
 	// killAfter is how long a child may take to leave after its input closed.
 	killAfter = 2 * time.Second
 )
@@ -50,7 +54,8 @@ type Command struct {
 	Count func(i int, before []Reply) int
 	// Done gets all replies in the stream's order, from the reader's goroutine;
 	// it must not wait. err is a *CommandError when tmux refused a part (the
-	// replies up to and with that one are given), ErrGone or ErrDeadline.
+	// replies up to and with that one are given), ErrNotSent when tmux never
+	// saw the line, else why its answer is lost: ErrGone, ErrDeadline.
 	Done func(replies []Reply, err error)
 }
 
@@ -68,6 +73,7 @@ type Client struct {
 	h      Handler
 	cmd    *exec.Cmd
 	in     io.WriteCloser
+	out    io.ReadCloser
 	parser Parser
 
 	mu     sync.Mutex
@@ -77,6 +83,8 @@ type Client struct {
 	closed bool
 	reason string
 	fault  error
+	begun  bool // the attach's own block was seen; reader only
+	ready  chan struct{}
 
 	names map[string]string // interned pane ids, reader only
 	done  chan struct{}
@@ -104,22 +112,34 @@ func Start(c Config) (*Client, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start tmux in control mode: %w", err)
 	}
-	cl := &Client{h: c.Handler, cmd: cmd, in: in, wake: make(chan struct{}, 1), done: make(chan struct{}), names: map[string]string{}}
+	cl := &Client{h: c.Handler, cmd: cmd, in: in, out: out, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
 	go cl.write()
-	go cl.read(out)
+	go cl.read()
 	return cl, nil
 }
+
+// Ready is closed when tmux has attached the connection. Commands wait for it:
+// before, tmux answers some of them with "no current client".
+func (c *Client) Ready() <-chan struct{} { return c.ready }
 
 // Done is closed when the connection has ended and Exit was called.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Do queues a command; the answer goes to its Done. It never waits.
+// Do queues a command; the answer goes to its Done, which is called at once if
+// the connection is closed. It never waits. A line is never empty (tmux would
+// detach) and holds no line end (it would be two commands).
 func (c *Client) Do(cmd Command) {
+	if strings.TrimSpace(cmd.Line) == "" || strings.ContainsAny(cmd.Line, "\n\r\x00") {
+		if cmd.Done != nil {
+			cmd.Done(nil, fmt.Errorf("%w: a command must be one non-empty line", ErrNotSent))
+		}
+		return
+	}
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
 		if cmd.Done != nil {
-			cmd.Done(nil, ErrGone)
+			cmd.Done(nil, ErrNotSent)
 		}
 		return
 	}
@@ -151,17 +171,34 @@ func (c *Client) killLater() {
 		case <-c.done:
 		default:
 			c.cmd.Process.Kill()
+			// The server holds the pipe's other end too: without this a frozen
+			// server would keep the reader for ever.
+			c.out.Close()
 		}
 	})
 }
 
 func (c *Client) write() {
 	defer c.in.Close()
+	attached := time.AfterFunc(deadline, func() { c.fail(ErrDeadline) })
+	for up := false; !up; {
+		select {
+		case <-c.ready:
+			up = true
+		case <-c.wake:
+			c.mu.Lock()
+			up = c.closed
+			c.mu.Unlock()
+		case <-c.done:
+			up = true
+		}
+	}
+	attached.Stop()
 	for {
 		c.mu.Lock()
-		closed := c.closed && len(c.queue) == 0
+		closed := c.closed && len(c.queue) == 0 || c.fault != nil
 		var next *pending
-		if len(c.queue) > 0 && len(c.flying) < inFlight {
+		if c.fault == nil && len(c.queue) > 0 && len(c.flying) < inFlight {
 			next = c.queue[0]
 			c.queue = c.queue[1:]
 			c.flying = append(c.flying, next)
@@ -199,11 +236,15 @@ func (c *Client) fail(err error) {
 	c.killLater()
 }
 
-func (c *Client) read(out io.Reader) {
+func (c *Client) read() {
 	buf := make([]byte, 64<<10)
+	guard := time.AfterFunc(time.Hour, func() { c.fail(ErrStalled) })
+	guard.Stop()
 	for {
-		n, err := out.Read(buf)
+		n, err := c.out.Read(buf)
+		guard.Reset(stall)
 		c.parser.Feed(buf[:n], sink{c})
+		guard.Stop()
 		if err != nil {
 			break
 		}
@@ -211,7 +252,7 @@ func (c *Client) read(out io.Reader) {
 	werr := c.cmd.Wait()
 	c.mu.Lock()
 	c.closed = true
-	lost := append(c.flying, c.queue...)
+	lost, unsent := c.flying, c.queue
 	c.flying, c.queue = nil, nil
 	reason, fault := c.reason, c.fault
 	c.mu.Unlock()
@@ -228,6 +269,11 @@ func (c *Client) read(out io.Reader) {
 		}
 		if p.Done != nil {
 			p.Done(p.got, answer)
+		}
+	}
+	for _, p := range unsent {
+		if p.Done != nil {
+			p.Done(nil, fmt.Errorf("%w: %w", ErrNotSent, answer))
 		}
 	}
 	c.h.Exit(reason, fault)
@@ -266,13 +312,19 @@ func (s sink) Begin() int {
 
 func (s sink) Reply(r Reply) {
 	if !r.Ours {
-		if r.Err { // the attach itself failed
-			s.c.mu.Lock()
-			if s.c.fault == nil {
-				s.c.fault = &CommandError{r.Text()}
-			}
-			s.c.mu.Unlock()
+		if s.c.begun {
+			return // a hook's, a timer's: not our business
 		}
+		s.c.begun = true
+		if !r.Err {
+			close(s.c.ready)
+			return
+		}
+		s.c.mu.Lock()
+		if s.c.fault == nil {
+			s.c.fault = &CommandError{r.Text()}
+		}
+		s.c.mu.Unlock()
 		return
 	}
 	p := s.head()
@@ -310,3 +362,7 @@ func (s sink) Notify(name, args []byte) {
 }
 
 func (s sink) Noise([]byte) {}
+
+// Overlong: what was dropped may have been anybody's output, so nothing that is
+// known of this session is true any more.
+func (s sink) Overlong() { s.c.fail(ErrOverlong) }

@@ -235,7 +235,7 @@ func TestServerKilled(t *testing.T) {
 	if l.exits != 1 || l.err == nil && !strings.Contains(l.reason, "unexpectedly") {
 		t.Errorf("exits %d, reason %q, err %v", l.exits, l.reason, l.err)
 	}
-	if a := get(t, ask(c, Command{Line: "display-message -p x", Blocks: 1})); !errors.Is(a.err, ErrGone) {
+	if a := get(t, ask(c, Command{Line: "display-message -p x", Blocks: 1})); !errors.Is(a.err, ErrNotSent) {
 		t.Errorf("after the end: %v", a.err)
 	}
 }
@@ -258,9 +258,13 @@ func TestServerFrozen(t *testing.T) {
 	for range 4 {
 		chs = append(chs, ask(c, Command{Line: "display-message -p x", Blocks: 1}))
 	}
-	for _, ch := range chs {
-		if a := get(t, ch); a.err == nil {
+	for i, ch := range chs {
+		a := get(t, ch)
+		if a.err == nil {
 			t.Error("a frozen server answered")
+		}
+		if sent := !errors.Is(a.err, ErrNotSent); sent != (i < inFlight) {
+			t.Errorf("command %d: %v", i, a.err)
 		}
 	}
 	gone(t, c)
@@ -364,4 +368,48 @@ func TestClientKilled(t *testing.T) {
 		t.Errorf("exits %d, err %v", l.exits, l.err)
 	}
 	s.run("has-session", "-t", "a")
+}
+
+// A Handler that hangs costs the connection, not the programs in the panes.
+func TestHandlerThatHangs(t *testing.T) {
+	s := newServer(t)
+	h := &hanging{listener: newListener(), free: make(chan struct{})}
+	c, err := Start(Config{Tmux: s.tmux, Socket: s.socket, Session: "a", Env: s.env(), Handler: h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, ask(c, Command{Line: "display-message -p x", Blocks: 1}))
+	s.run("respawn-pane", "-k", "-t", "a", "seq 1 1000000; exec cat")
+	end := time.Now().Add(patience)
+	for !strings.Contains(s.run("capture-pane", "-p", "-t", "a"), "1000000") {
+		if time.Now().After(end) {
+			t.Fatal("the program in the pane stands still")
+		}
+		time.Sleep(10 * time.Millisecond) // tmux tells nobody else
+	}
+	close(h.free)
+	gone(t, c)
+	if !errors.Is(h.err, ErrStalled) {
+		t.Errorf("ended for %v", h.err)
+	}
+}
+
+type hanging struct {
+	*listener
+	free chan struct{}
+}
+
+func (h *hanging) Output(string, []byte) { <-h.free }
+
+// What cannot be one command is not sent at all.
+func TestLineIsOneCommand(t *testing.T) {
+	c, _ := attach(t, newServer(t), "a")
+	for _, line := range []string{"", "  ", "display-message -p a\nkill-server", "a\r", "a\x00"} {
+		if a := get(t, ask(c, Command{Line: line, Blocks: 1})); !errors.Is(a.err, ErrNotSent) {
+			t.Errorf("%q: %v", line, a.err)
+		}
+	}
+	if a := get(t, ask(c, Command{Line: "display-message -p on", Blocks: 1})); a.err != nil {
+		t.Error(a.err)
+	}
 }

@@ -6,6 +6,13 @@ var (
 	// ErrGone is returned by a command whose connection ended before the whole
 	// answer came; what it did is not known.
 	ErrGone = errors.New("control connection ended")
+	// ErrNotSent is returned by a command that tmux never saw.
+	ErrNotSent = errors.New("command was not sent")
+	// ErrStalled ends a connection whose Handler did not return in time.
+	ErrStalled = errors.New("reader was held up by its own side, connection cut so that the panes go on")
+	// ErrOverlong ends a connection that sent a line or an answer beyond all
+	// bounds.
+	ErrOverlong = errors.New("tmux sent a line that is too long")
 	// ErrDeadline ends a connection whose server did not answer in time.
 	ErrDeadline = errors.New("tmux did not answer in time")
 )

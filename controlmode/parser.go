@@ -15,6 +15,9 @@ import (
 // wide as a pane with an attribute change per cell.
 const maxLine = 4 << 20
 
+// maxBody bounds one reply in bytes: a history of many thousand lines fits.
+const maxBody = 64 << 20
+
 // Reply is one block: the answer to one command of a command line.
 type Reply struct {
 	Time, Number uint64
@@ -40,6 +43,9 @@ type Sink interface {
 	Notify(name, args []byte)
 	// Noise is a line that belongs to nothing.
 	Noise(line []byte)
+	// Overlong tells that a line or a reply was longer than memory allows and
+	// is dropped.
+	Overlong()
 }
 
 // Parser takes the stream in pieces that are cut anywhere. The zero value is
@@ -51,6 +57,7 @@ type Parser struct {
 	in      bool // in a block
 	want    int  // body lines still to come for sure, < 0 unknown
 	reply   Reply
+	size    int    // bytes of reply
 	fields  []byte // the three fields as written
 	buf     []byte // unescaped output
 }
@@ -65,13 +72,13 @@ func (p *Parser) Feed(b []byte, s Sink) {
 	for len(b) > 0 {
 		i := bytes.IndexByte(b, '\n')
 		if i < 0 {
-			p.keep(b)
+			p.keep(b, s)
 			return
 		}
 		if len(p.line) == 0 && !p.skip {
 			p.one(b[:i], s)
 		} else {
-			p.keep(b[:i])
+			p.keep(b[:i], s)
 			if !p.skip {
 				p.one(p.line, s)
 			}
@@ -81,9 +88,13 @@ func (p *Parser) Feed(b []byte, s Sink) {
 	}
 }
 
-func (p *Parser) keep(b []byte) {
-	if p.skip || len(p.line)+len(b) > maxLine {
+func (p *Parser) keep(b []byte, s Sink) {
+	if p.skip {
+		return
+	}
+	if len(p.line)+len(b) > maxLine {
 		p.skip, p.line = true, p.line[:0]
+		s.Overlong()
 		return
 	}
 	p.line = append(p.line, b...)
@@ -133,7 +144,7 @@ func (p *Parser) one(l []byte, s Sink) {
 			s.Noise(l)
 			return
 		}
-		p.in, p.reply, p.want = true, r, -1
+		p.in, p.reply, p.want, p.size = true, r, -1, 0
 		p.fields = append(p.fields[:0], args...)
 		if r.Ours {
 			p.want = s.Begin()
@@ -158,6 +169,11 @@ func (p *Parser) body(l []byte, s Sink) {
 		return
 	}
 	p.reply.Err = false
+	if p.size += len(l) + 1; p.size > maxBody {
+		p.reply.Lines, p.size = nil, 0
+		s.Overlong()
+		return
+	}
 	p.reply.Lines = append(p.reply.Lines, bytes.Clone(l))
 }
 

@@ -101,6 +101,7 @@ func (s *teller) Reply(r Reply) {
 }
 
 func (s *teller) Notify(name, args []byte) { fmt.Fprintf(&s.b, "notify %s %q\n", name, args) }
+func (s *teller) Overlong()                { s.b.WriteString("overlong\n") }
 func (s *teller) Noise(l []byte)           { fmt.Fprintf(&s.b, "noise %q\n", l) }
 
 func tell(pieces ...string) string {
