@@ -64,10 +64,6 @@ func bench(ctx context.Context, akk, sizes string, samples int, idle time.Durati
 		if err := one(ctx, akk, self, n, samples, idle); err != nil {
 			return fmt.Errorf("%d panes: %w", n, err)
 		}
-		idle = 0 // once, with the first number of panes, and again with the last
-		if strings.HasSuffix(sizes, ","+s) {
-			break
-		}
 	}
 	return nil
 }
@@ -94,12 +90,13 @@ func one(ctx context.Context, akk, self string, n, samples int, idle time.Durati
 	if err != nil {
 		return err
 	}
-	print(n, "akk events", push, missed)
-	poll, missed, err := w.poll(ctx, max(samples/10, 10))
+	print(n, "akk events, to blocked", push["blocked"], missed["blocked"])
+	print(n, "akk events, to idle", push["idle"], missed["idle"])
+	poll, lost, err := w.poll(ctx, max(samples/10, 10))
 	if err != nil {
 		return err
 	}
-	print(n, "capture-pane of all every 200 ms", poll, missed)
+	print(n, "capture-pane of all every 200 ms", poll, lost)
 	if idle > 0 {
 		w.calm()
 		cpu, err := w.idle(ctx, idle)

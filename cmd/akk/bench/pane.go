@@ -117,16 +117,17 @@ func pane(dir string, busy bool) error {
 				fmt.Fprintln(c, "ok")
 				continue
 			}
+			word := "blocked"
 			if bytes.Equal(now, idle) {
 				now = blocked
 			} else {
-				now = idle
+				now, word = idle, "idle"
 			}
 			mu.Lock()
 			at := time.Now().UnixNano()
 			os.Stdout.Write(now)
 			mu.Unlock()
-			fmt.Fprintln(c, strconv.FormatInt(at, 10))
+			fmt.Fprintln(c, strconv.FormatInt(at, 10), word)
 		}
 		c.Close()
 	}

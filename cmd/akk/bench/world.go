@@ -117,13 +117,15 @@ func (w *world) ask(id, word string) (string, error) {
 }
 
 // flip changes a pane's picture and returns when its bytes were written.
-func (w *world) flip(id string) (time.Time, error) {
+// It tells what the picture now says.
+func (w *world) flip(id string) (at time.Time, activity string, err error) {
 	s, err := w.ask(id, "flip")
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, "", err
 	}
+	s, activity, _ = strings.Cut(s, " ")
 	ns, err := strconv.ParseInt(s, 10, 64)
-	return time.Unix(0, ns), err
+	return time.Unix(0, ns), activity, err
 }
 
 func (w *world) calm() {
@@ -134,8 +136,8 @@ func (w *world) calm() {
 
 // seen is a reading's change as `akk events` printed it.
 type seen struct {
-	pane string
-	at   time.Time
+	pane, activity string
+	at             time.Time
 }
 
 // events starts the reader of the journal once all n agents are listed.
@@ -184,9 +186,12 @@ func (w *world) events(ctx context.Context, n int) (<-chan seen, error) {
 				return
 			}
 			at := time.Now()
-			var e struct{ Type, Pane string }
+			var e struct {
+				Type, Pane string
+				Reading    struct{ Activity string }
+			}
 			if json.Unmarshal(l, &e) == nil && e.Type == "reading" {
-				ch <- seen{e.Pane, at}
+				ch <- seen{e.Pane, e.Reading.Activity, at}
 			}
 		}
 	}()
@@ -196,7 +201,7 @@ func (w *world) events(ctx context.Context, n int) (<-chan seen, error) {
 // listening waits until the reader is served: a change is seen.
 func (w *world) listening(ctx context.Context, ch <-chan seen) error {
 	for range 20 {
-		if _, err := w.flip(w.panes[0]); err != nil {
+		if _, _, err := w.flip(w.panes[0]); err != nil {
 			return err
 		}
 		select {
@@ -211,7 +216,10 @@ func (w *world) listening(ctx context.Context, ch <-chan seen) error {
 }
 
 // push measures akk events.
-func (w *world) push(ctx context.Context, ch <-chan seen, samples int) (d []time.Duration, missed int, err error) {
+// The times are apart by what the reading becomes: the way down to blocked is
+// told at once, every other change at the end of a frame.
+func (w *world) push(ctx context.Context, ch <-chan seen, samples int) (d map[string][]time.Duration, missed map[string]int, err error) {
+	d, missed = map[string][]time.Duration{}, map[string]int{}
 	for i := range samples {
 		for quiet := false; !quiet; { // what earlier changes still cause
 			select {
@@ -221,9 +229,9 @@ func (w *world) push(ctx context.Context, ch <-chan seen, samples int) (d []time
 			}
 		}
 		id := w.panes[i%len(w.panes)]
-		at, err := w.flip(id)
+		at, becomes, err := w.flip(id)
 		if err != nil {
-			return nil, 0, err
+			return nil, nil, err
 		}
 		limit := time.After(missAfter)
 	wait:
@@ -231,17 +239,17 @@ func (w *world) push(ctx context.Context, ch <-chan seen, samples int) (d []time
 			select {
 			case s, ok := <-ch:
 				if !ok {
-					return nil, 0, errors.New("akk events ended")
+					return nil, nil, errors.New("akk events ended")
 				}
-				if s.pane == id {
-					d = append(d, s.at.Sub(at))
+				if s.pane == id && s.activity == becomes {
+					d[becomes] = append(d[becomes], s.at.Sub(at))
 					break wait
 				}
 			case <-limit:
-				missed++
+				missed[becomes]++
 				break wait
 			case <-ctx.Done():
-				return nil, 0, ctx.Err()
+				return nil, nil, ctx.Err()
 			}
 		}
 	}
@@ -287,7 +295,7 @@ func (w *world) poll(ctx context.Context, samples int) (d []time.Duration, misse
 	for i := range samples {
 		id := w.panes[i%len(w.panes)]
 		time.Sleep(time.Duration(i*37%200) * time.Millisecond) // not in step with the loop
-		at, err := w.flip(id)
+		at, _, err := w.flip(id)
 		if err != nil {
 			return nil, 0, err
 		}
