@@ -18,7 +18,7 @@ import (
 
 // endTime is how long the bridge waits for its parts after the drain; what is
 // stuck then (a Host that does not read) ends with the process.
-const endTime = 200 * time.Millisecond
+const endTime = 150 * time.Millisecond
 
 // Options of RunBridge.
 type Options struct {
