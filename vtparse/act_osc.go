@@ -1,9 +1,6 @@
 package vtparse
 
-import (
-	"bytes"
-	"strings"
-)
+import "bytes"
 
 // This file reads finished strings: titles, and the signals that programs give
 // about themselves. Rules: a title that is not clean is refused, as in tmux;
@@ -96,21 +93,35 @@ func (t *Terminal) programStatus(s []byte) {
 		return
 	}
 	var p ProgramStatus
-	for _, f := range strings.Split(string(s), ":") {
-		k, v, _ := strings.Cut(f, "=")
-		switch k {
+	for rest, more := s, true; more; {
+		var f []byte
+		f, rest, more = bytes.Cut(rest, []byte{':'})
+		k, v, _ := bytes.Cut(f, []byte{'='})
+		switch string(k) {
 		case "state":
-			p.State = v
+			p.State = statusWord(v)
 		case "app":
-			p.App = v
+			p.App = statusWord(v)
 		case "kind":
-			p.Kind = v
+			p.Kind = statusWord(v)
 		}
 	}
 	if p.State != "" {
 		t.signals.ProgramStatus = p
 		t.status = append(t.status[:0], s...)
 	}
+}
+
+// statusWords are the values that come all the time: no new string for them.
+var statusWords = [...]string{"idle", "working", "done", "blocked", "clear", "permission", "question", "codex", "claude"}
+
+func statusWord(v []byte) string {
+	for _, w := range statusWords {
+		if string(v) == w {
+			return w
+		}
+	}
+	return string(v)
 }
 
 const (

@@ -20,7 +20,6 @@ const (
 	cellWidths   cell = 3 << 22 // neither of them: the second half of a wide character
 	cellCleared  cell = 1 << 24 // erased, never written since
 	cellACS      cell = 1 << 25 // written while line drawing was on
-	cellTab      cell = 1 << 26 // written by a tab (tmux >= 3.6 remembers it)
 
 	// How tmux stores the cell. It can't be seen, but decides whether a write
 	// that seems to change nothing is left out.
