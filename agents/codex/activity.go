@@ -44,7 +44,7 @@ func (f *frame) activity() {
 	case idle != "":
 		f.r.Activity = agents.Idle
 		f.why("signal", idle)
-	case !g.named && g.status == says && f.r.Owner != agents.OwnerUnknown:
+	case !g.named && g.status == says && f.r.Owner != agents.OwnerUnknown && f.footerPath() == "":
 		f.r.Activity = agents.Starting
 		f.why("signal", "no title yet")
 	default:
@@ -70,7 +70,7 @@ func (f *frame) votes() (work, idle string) {
 		idle = "program status: idle"
 	case g.title == saysIdle && f.ownTitle(path):
 		idle = "title: no spinner"
-	case f.log() != nil && !f.log().TurnOpen && g.title == saysIdle && g.row == says:
+	case f.log() != nil && !f.log().TurnOpen && (g.title == saysIdle || !g.named) && g.row == says:
 		idle = "log: no turn is open"
 	}
 	if l := f.log(); l != nil && l.TurnOpen && idle != "" && work == "" {

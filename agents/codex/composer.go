@@ -48,7 +48,7 @@ func (f *frame) composer() bool {
 			f.r.Owner = agents.OwnerUnknown
 		}
 		f.why("frame", "text and placeholder share the composer's row", top)
-	case plain && f.shellPrompt(row, top):
+	case plain && (f.shellPrompt() || s.Cursor.Y == top && f.repainted(row)):
 		f.r.Owner, f.r.Composer = agents.OwnerUnknown, agents.ComposerUnknown
 		f.why("frame", "the composer's row ends like a shell's prompt, or in another paint", top)
 	case faint && !plain && s.Cursor.Y == top && f.blank(top+1):
@@ -134,18 +134,11 @@ func (f *frame) mixed(r *vtparse.Row) bool {
 	return false
 }
 
-// shellPrompt tells whether a shell seems to have written its prompt into the
-// row: a dead agent leaves the cursor there.
-func (f *frame) shellPrompt(r *vtparse.Row, top int) bool {
-	c := f.s.Cursor
-	if c.Y != top || c.X < 4 {
-		return false
-	}
-	if strings.ContainsRune("$#%>❯", r.Rune(c.X-2)) && r.Rune(c.X-1) == ' ' && agents.RowEnd(r) <= c.X {
-		return true
-	}
+// repainted tells whether text before the cursor has not the composer's
+// background: a dead agent leaves the cursor there, and a shell writes.
+func (f *frame) repainted(r *vtparse.Row) bool {
 	paint := r.Style(0).Bg
-	return !agents.RowEvery(r, 2, c.X, func(st vtparse.Style) bool { return st.Bg == paint })
+	return !agents.RowEvery(r, 2, f.s.Cursor.X, func(st vtparse.Style) bool { return st.Bg == paint })
 }
 
 // composerEnd returns the last row of the composer and the first row of the

@@ -29,6 +29,9 @@ func (f *frame) panel() bool {
 		if x == 0 && r.Rune(1) == ' ' && !f.s.Cursor.Visible && f.sig.title == saysBlock {
 			x = 2 // Codex left cells of an older frame behind after a resize
 		}
+		if f.trailed(y) {
+			continue
+		}
 		text := f.paragraph(y, f.last+1, x)
 		for i := range f.p.Panels {
 			p := &f.p.Panels[i]
@@ -38,6 +41,17 @@ func (f *frame) panel() bool {
 			if f.open(p, y) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// trailed tells whether something that is no part of a footer stands under
+// row y: a footer is indented, and its wrapped rows alike.
+func (f *frame) trailed(y int) bool {
+	for y++; y <= f.last; y++ {
+		if x := agents.RowStart(f.s.Row(y)); x == 0 || x > 3 {
+			return true
 		}
 	}
 	return false

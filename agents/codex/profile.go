@@ -49,6 +49,7 @@ type ComposerText struct {
 	ErrorMark    string   `toml:"error_mark"`    // first cell of an error row
 	ShellFooter  string   `toml:"shell_footer"`  // footer's right end in shell mode
 	QueueFooter  string   `toml:"queue_footer"`  // footer with a draft while a turn runs
+	Died         []string `toml:"died"`          // what a shell prints when the agent was killed
 	Resume       string   `toml:"resume"`        // what is printed when the program leaves
 }
 
@@ -110,6 +111,7 @@ var anyVersion = sync.OnceValue(func() *Profile {
 		u.Signals.ProgramStatus = u.Signals.ProgramStatus || p.Signals.ProgramStatus
 		u.Composer.Markers = union(u.Composer.Markers, p.Composer.Markers)
 		u.Composer.NotReady = union(u.Composer.NotReady, p.Composer.NotReady)
+		u.Composer.Died = union(u.Composer.Died, p.Composer.Died)
 		u.Composer.Loading = union(u.Composer.Loading, p.Composer.Loading)
 		u.Composer.Queued = union(u.Composer.Queued, p.Composer.Queued)
 		for _, panel := range p.Panels {

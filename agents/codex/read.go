@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"strings"
+
 	"akk/agents"
 )
 
@@ -46,7 +48,8 @@ func (Agent) Read(in agents.Input) agents.Reading {
 // bracketed paste back when it leaves.
 func (f *frame) left() bool {
 	gone := f.s.Modes.Known && !f.s.Modes.BracketedPaste
-	if !gone && !f.sig.clear && !f.farewell() {
+	died := f.died()
+	if !gone && !f.sig.clear && died < 0 && !f.farewell() {
 		return false
 	}
 	f.r.Owner, f.r.Composer, f.r.Activity = agents.OwnerShell, agents.ComposerHidden, agents.Exited
@@ -55,6 +58,8 @@ func (f *frame) left() bool {
 		f.why("signal", "bracketed paste is off: the program has left the terminal")
 	case f.sig.clear:
 		f.why("signal", "program status: clear")
+	case died >= 0:
+		f.why("frame", "a shell told of the agent's death and prompts", died, f.s.Cursor.Y)
 	default:
 		f.why("frame", "farewell text", f.last)
 	}
@@ -65,6 +70,42 @@ func (f *frame) left() bool {
 	}
 	return true
 }
+
+// shellPrompt tells whether the cursor stands right behind what ends like a
+// shell's prompt.
+func (f *frame) shellPrompt() bool {
+	c := f.s.Cursor
+	r := f.s.Row(c.Y)
+	return c.X >= 3 && r.Rune(c.X-1) == ' ' && strings.ContainsRune("$#%>❯➜λ", r.Rune(c.X-2)) && agents.RowEnd(r) <= c.X
+}
+
+// died finds the row in which a shell told that the agent was killed, while
+// that shell prompts now; -1 if there is none. The word stands at the left
+// edge or in what was the composer: an answer can't put it there.
+func (f *frame) died() int {
+	if !f.shellPrompt() {
+		return -1
+	}
+	for y := f.s.Cursor.Y; y >= 0 && y > f.s.Cursor.Y-maxShellRows; y-- {
+		r := f.s.Row(y)
+		if has(r, 0, f.p.Composer.Died) != "" {
+			return y
+		}
+		if !f.isMarker(r) {
+			continue
+		}
+		for _, w := range f.p.Composer.Died {
+			if agents.RowFind(r, 2, w) >= 0 {
+				return y
+			}
+		}
+		return -1
+	}
+	return -1
+}
+
+// maxShellRows bounds how much a shell may have printed since the agent died.
+const maxShellRows = 40
 
 // farewell finds the text that Codex prints last, while no title is set.
 func (f *frame) farewell() bool {
