@@ -19,6 +19,10 @@ const (
 	versionsPath = "/claude/versions/"
 )
 
+// wrapperPrefix begins the name of the npm script that only starts the binary:
+// the session is its child.
+const wrapperPrefix = "cli-wrapper"
+
 // subcommands are first arguments that run no terminal session.
 var subcommands = []string{
 	"daemon", "mcp", "update", "upgrade", "doctor", "install", "config", "setup-token", "plugin", "plugins",
@@ -45,10 +49,11 @@ func (Agent) Match(p *agents.Process) (version string, ok bool) {
 	case strings.Contains(exe, versionsPath):
 	case base == "node" || base == "bun" || strings.HasPrefix(base, "node-"):
 		script, args = firstScript(args)
-		if !strings.Contains(filepath.ToSlash(script), packagePath) && filepath.Base(script) != "claude" {
-			return "", false
+		if real, err := filepath.EvalSymlinks(script); err == nil {
+			script = real
 		}
-		if script == "" {
+		script = filepath.ToSlash(script)
+		if !strings.Contains(script, packagePath) || strings.HasPrefix(filepath.Base(script), wrapperPrefix) {
 			return "", false
 		}
 		exe = script

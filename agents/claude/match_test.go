@@ -29,7 +29,6 @@ func TestMatch(t *testing.T) {
 	elf := write("node_modules/@anthropic-ai/claude-code-linux-x64/claude", "")
 	native := write("share/claude/versions/2.1.300", "")
 	other := write("bin/claude", "")
-	_ = pkg
 	for _, c := range []struct {
 		name    string
 		p       agents.Process
@@ -41,6 +40,7 @@ func TestMatch(t *testing.T) {
 		{"npm, replaced while it runs", agents.Process{Exe: exe + " (deleted)", Args: []string{"claude"}}, "2.1.267", true},
 		{"native installer", agents.Process{Exe: native, Args: []string{"claude", "fix the tests"}}, "2.1.300", true},
 		{"older, node", agents.Process{Exe: "/usr/bin/node", Args: []string{"node", "--no-warnings", cli, "-c"}}, "2.1.267", true},
+		{"npm's wrapper: its child is the session", agents.Process{Exe: "/usr/bin/node", Args: []string{"node", filepath.Join(pkg, "cli-wrapper.cjs")}}, "", false},
 		{"unknown place", agents.Process{Exe: other, Args: []string{"claude"}}, "", true},
 		{"executable not readable", agents.Process{Args: []string{"claude"}}, "", true},
 		{"one-shot", agents.Process{Exe: exe, Args: []string{"claude", "-p", "hi"}}, "", false},
