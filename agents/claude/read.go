@@ -277,4 +277,3 @@ func (v *view) drawn(p composer, r *agents.Reading) {
 		r.Draft = v.draft(p)
 	}
 }
-
