@@ -16,16 +16,20 @@ import (
 
 	"go.uber.org/goleak"
 
+	"akk/agents"
 	"akk/bridge/rpc"
-	"akk/panes"
 	"akk/store"
 )
 
 // TestMain is the daemon too: Ensure starts this very test binary.
 func TestMain(m *testing.M) {
+	if os.Getenv("AKK_TEST_PLAYER") != "" && len(os.Args) == 3 {
+		play(os.Args[2])
+		os.Exit(0)
+	}
 	if os.Getenv("AKK_TEST_DAEMON") != "" {
-		o := Options{StoreDir: os.Args[1], Version: os.Getenv("AKK_TEST_VERSION"), Grace: 300 * time.Millisecond,
-			Attach: func(context.Context, string) (panes.Provider, error) { return nil, errors.New("no tmux in this test") }}
+		dieAt(os.Getenv("AKK_TEST_CRASH"))
+		o := Options{StoreDir: os.Args[1], Version: os.Getenv("AKK_TEST_VERSION"), Grace: 300 * time.Millisecond, Attach: openTmux, Agents: []agents.Agent{playerAgent{}}}
 		if err := Run(context.Background(), o); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -73,7 +73,7 @@ func Ensure(ctx context.Context, o Options) (string, error) {
 func find(ctx context.Context, p Paths, o Options) (string, error) {
 	for _, socket := range p.sockets() {
 		c, err := rpc.Dial(ctx, socket, rpc.HelloParams{Client: o.client(), Version: o.Version})
-		if errors.Is(err, rpc.ErrNoDaemon) {
+		if errors.Is(err, rpc.ErrNoDaemon) || errors.Is(err, rpc.ErrClosed) { // the latter: it was just dying
 			continue
 		}
 		if err != nil {

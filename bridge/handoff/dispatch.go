@@ -103,7 +103,7 @@ type Dispatch struct {
 	Commit   int // number of the newest EffCommit
 	Await    int // the commit that this phase waits for
 	Audited  bool
-	Drawn    bool // our text was seen in the composer
+	Seen     bool // our text was seen in the composer
 	Lost     bool // the agent is gone
 }
 
@@ -282,7 +282,7 @@ func (d Dispatch) draft(e Event) (Dispatch, []Effect) {
 		return d.end(PhaseWatch, d.unentered(), why+textLeft)
 	}
 	if e.Facts.Frame && drawn(e.Facts.Reading, d.Text) {
-		d.Drawn = true
+		d.Seen = true
 		d.Phase = PhaseConfirm
 		c := d.commit("text_injected")
 		d.Await = c.Commit
@@ -303,7 +303,7 @@ func (d Dispatch) draft(e Event) (Dispatch, []Effect) {
 // unentered is the outcome when Enter certainly was not pressed: if our text
 // was seen in the composer it is still there, else it may be anywhere.
 func (d *Dispatch) unentered() string {
-	if d.Drawn {
+	if d.Seen {
 		return OutcomeNotAccepted
 	}
 	return OutcomeUncertain
@@ -403,8 +403,15 @@ func (d Dispatch) accept(e Event) (Dispatch, []Effect) {
 	if e.Now.Before(d.Deadline) {
 		return d, nil
 	}
-	if e.Facts.Frame && drawn(e.Facts.Reading, d.Text) {
-		return d.end(PhaseWatch, OutcomeNotAccepted, "Enter was pressed once and not taken: the text still stands in the composer")
+	if e.Facts.Frame && d.Drawn(e.Facts.Reading) {
+		why := "Enter was pressed once and not taken: the text still stands in the composer"
+		if !d.Turn.Entered {
+			why = "the daemon ended while it typed the task: the text stands in the composer, it was not taken"
+		}
+		return d.end(PhaseWatch, OutcomeNotAccepted, why)
+	}
+	if !d.Turn.Entered {
+		return d.end(PhaseWatch, OutcomeUncertain, "the daemon ended while it typed the task, and the agent's log does not show it")
 	}
 	return d.end(PhaseWatch, OutcomeUncertain, fmt.Sprintf("the agent's log did not show the task within %s after Enter", ms(d.Plan.AcceptMillis, acceptDefault)))
 }

@@ -36,6 +36,15 @@ func drawn(r agents.Reading, text string) bool {
 	return len(marks) == 1 && squeeze(rest) == "" && markerFits(marks[0], text)
 }
 
+// Drawn tells whether the composer shows this dispatch's text. After a restart
+// only its hash is left (R226), which a wrapped text does not fit.
+func (d *Dispatch) Drawn(r agents.Reading) bool {
+	if d.Text != "" {
+		return drawn(r, d.Text)
+	}
+	return r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerDraft && !r.DraftCollapsed && agents.HashRequest(r.Draft) == d.Turn.Hash
+}
+
 // markerFits compares the size that a marker tells with our text's. A marker
 // without a size fits only a text of one line.
 func markerFits(mark, text string) bool {

@@ -150,6 +150,7 @@ func (t *terminal) input(turn string, w panes.Write) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), inputTimeout)
 		defer cancel()
 		_, err := prov.Input(ctx, w)
+		store.FailAt("handoff.typed")
 		t.box.post(message{input: &inputResult{turn: turn, err: err}})
 	})
 }

@@ -200,6 +200,9 @@ func (d *Desk) Screen(ctx context.Context, _ rpc.Caller, p rpc.ScreenParams) (rp
 		s, err = pn.prov.Audit(ctx, pn.info.Pane)
 	}
 	if err != nil {
+		if _, now := pn.prov.Screen(pn.info.Pane); errors.Is(now, panes.ErrNotSynced) {
+			err = now // the audit ran out of time because there is no mirror yet
+		}
 		return rpc.Screen{}, paneError(pn.info.Pane, err)
 	}
 	doc := screenDoc(pn.info.Pane, s)

@@ -283,7 +283,7 @@ func (t *terminal) hold(now time.Time) {
 // ours tells whether the composer shows a text that akk typed: before the agent
 // took it, or left behind.
 func (t *terminal) ours(r agents.Reading) bool {
-	return t.leftText != "" && drawn(r, t.leftText) || t.disp != nil && t.disp.Text != "" && drawn(r, t.disp.Text)
+	return t.leftText != "" && drawn(r, t.leftText) || t.disp != nil && t.disp.Drawn(r)
 }
 
 func (t *terminal) setHold(h *rpc.Hold, change string) {
