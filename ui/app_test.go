@@ -179,7 +179,11 @@ func TestSidebar(t *testing.T) {
 // by the next one when it goes.
 func TestTakeKeepsChoice(t *testing.T) {
 	l := several()
-	m := Model{}.Take(l, noon).Move(1)
+	m := Model{}.Take(l, noon)
+	if first, _ := m.Current(); m.Selected != "" || first.ID != Rows(l)[0].ID {
+		t.Errorf("nobody chose, yet %q is chosen, %q is current", m.Selected, first.ID)
+	}
+	m = m.Move(1)
 	want := m.Selected
 	l.Terminals[0].Reading.Activity = "blocked"
 	if m = m.Take(l, noon); m.Selected != want {

@@ -31,7 +31,7 @@ type Model struct {
 	Note     string // answer to the last key, "" for none
 	Now      time.Time
 	Help     bool
-	Selected string // id of the chosen row
+	Selected string // id of the chosen row, "" = the first one, whichever it is
 	Top      int    // first drawn line of the rows
 	Keys     Keys
 }
@@ -130,13 +130,16 @@ func (m Model) Move(n int) Model {
 	return m
 }
 
-// Take puts a new list into the model; when the chosen row is gone, the row
-// that now has its place is chosen.
+// Take puts a new list into the model. A choice stays with its row; when the
+// chosen row is gone, the row that now has its place is chosen.
 func (m Model) Take(l rpc.List, now time.Time) Model {
 	old := Rows(m.List)
 	at := m.index(old)
 	m.List, m.Link, m.Trouble, m.Now = l, Live, "", now
 	rows := Rows(l)
+	if m.Selected == "" { // nobody chose: the most urgent one stays on top
+		return m
+	}
 	if !slices.ContainsFunc(rows, func(r rpc.Row) bool { return r.ID == m.Selected }) {
 		m.Selected = ""
 		if len(rows) > 0 {
