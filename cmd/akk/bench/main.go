@@ -27,11 +27,9 @@ import (
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == "pane" {
-		if err := pane(os.Args[2], os.Args[3] == "busy"); err != nil {
-			fmt.Fprintln(os.Stderr, "bench pane:", err)
-			os.Exit(1)
-		}
-		return
+		err := pane(os.Args[2], os.Args[3] == "busy") // it only ends by an error
+		fmt.Fprintln(os.Stderr, "bench pane:", err)
+		os.Exit(1)
 	}
 	akk := flag.String("akk", "./akk", "the `program` to measure")
 	idle := flag.Duration("idle", time.Minute, "how `long` to look at the idle daemon's CPU time")
