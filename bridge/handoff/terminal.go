@@ -53,6 +53,7 @@ type terminal struct {
 	leftText   string    // a text of ours that was left in the composer
 	session    *Session
 	recent     *Turn
+	turnCount  int // of the session
 	aliases    []string
 	firstSeen  time.Time
 }
@@ -72,6 +73,7 @@ type view struct {
 	session  *Session
 	current  *Turn // the turn that the dispatch carries, open or not yet replaced
 	recent   *Turn
+	turns    int
 	sendable []Missing
 	at       time.Time
 }
@@ -263,7 +265,9 @@ func (t *terminal) hold(now time.Time) {
 	case h == nil || !h.Soft:
 	case foreign:
 		t.emptySince = time.Time{}
-	case r.Activity == agents.Working:
+	case r.Activity == agents.Working || r.Activity == agents.Blocked:
+		// A turn runs: the text was taken. Blocked may be the first that is
+		// seen of it; a draft that a dialog only hides begins a hold again.
 		t.setHold(nil, "ended")
 	case r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerEmpty:
 		if t.emptySince.IsZero() {
@@ -344,7 +348,7 @@ func (t *terminal) publicID() string { return terminalID(t.agent.Kind(), t.facts
 func (t *terminal) publish() {
 	f := t.facts
 	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc,
-		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, at: t.desk.now()}
+		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, turns: t.turnCount, at: t.desk.now()}
 	if t.disp != nil {
 		turn := t.disp.Turn
 		v.current = &turn
