@@ -170,8 +170,11 @@ type row struct {
 		Composer string   `json:"composer"`
 		Why      []string `json:"why"`
 	} `json:"reading"`
-	AvailableActions map[string]action `json:"available_actions"`
+	Hold             *struct{ By string } `json:"hold"`
+	AvailableActions map[string]action    `json:"available_actions"`
 }
+
+func (r row) held() bool { return r.Hold != nil }
 
 type action struct {
 	Tool            string         `json:"tool"`
@@ -218,6 +221,9 @@ func idle(r row) bool {
 	return r.Reading.Activity == string(agents.Idle) && r.Reading.Owner == string(agents.OwnerComposer) &&
 		r.Reading.Composer == string(agents.ComposerEmpty)
 }
+
+// ready is idle, and akk offers a send.
+func ready(r row) bool { return idle(r) && r.AvailableActions["send"].Tool != "" }
 
 // binary installs an agent.
 func binary(t *testing.T, k agents.Kind) lab.Binary {

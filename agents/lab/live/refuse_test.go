@@ -17,10 +17,14 @@ import (
 	"akk/agents/lab"
 )
 
+// focusIn is what tmux sends for the focus (DECSET 1004).
+const focusIn = "\x1b[I"
+
 const neverTyped = "please lab:hello, this must never be typed"
 
-// refused runs `akk send` and checks that it is refused in words.
-func (p *product) refused(pane string) {
+// refused runs `akk send` and checks that it is refused with a reason that
+// fits.
+func (p *product) refused(pane string, reason *regexp.Regexp) {
 	p.t.Helper()
 	out, errs, code := p.run("send", pane, neverTyped)
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
@@ -31,7 +35,23 @@ func (p *product) refused(pane string) {
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], "akk: ") || !strings.Contains(lines[1], "cure: ") {
 		p.t.Errorf("the refusal has no reason and cure on two lines: %q", errs)
 	}
+	if !reason.MatchString(lines[0]) {
+		p.t.Errorf("the reason does not fit %v: %q", reason, errs)
+	}
 	p.t.Logf("%s", strings.TrimSpace(errs))
+}
+
+// reasons are words of which a refusal must have some. A draft and a menu that
+// a human just opened by typing may be told as the human's hands being there.
+var reasons = map[string]*regexp.Regexp{
+	"approval":      regexp.MustCompile(`approval`),
+	"patch":         regexp.MustCompile(`approval|edit`),
+	"questionnaire": regexp.MustCompile(`question`),
+	"draft":         regexp.MustCompile(`draft|not empty|human is typing`),
+	"menu":          regexp.MustCompile(`menu|human is typing`),
+	"viewer":        regexp.MustCompile(`viewer|transcript`),
+	"copy-mode":     regexp.MustCompile(`copy mode`),
+	"stranger":      regexp.MustCompile(`no agent`),
 }
 
 // moving are the parts of a picture that change by themselves.
@@ -54,6 +74,8 @@ func TestLiveRefused(t *testing.T) {
 			for _, st := range []lab.State{lab.AtApproval, lab.AtPatch, lab.AtQuestionnaire, lab.AtDraft, lab.AtMenu, lab.AtViewer, lab.AtCopyMode} {
 				t.Run(string(st), func(t *testing.T) {
 					p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+					// Also ends the hold that the last state's typing left.
+					p.waitRow(s.Pane, "ready", ready)
 					before, err := s.Reach(t.Context(), st)
 					if errors.Is(err, lab.ErrUnreachable) {
 						t.Skip(err)
@@ -61,9 +83,17 @@ func TestLiveRefused(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
+					// The log lags behind the dialog; then the human's turn is
+					// known and the human's hands are off.
+					if st == lab.AtApproval || st == lab.AtPatch || st == lab.AtQuestionnaire {
+						if err := s.WaitLog(t.Context(), "the tool call", func(l lab.Log) bool { return len(l.Pending) > 0 && len(l.UserTexts) > 0 }); err != nil {
+							t.Fatal(err)
+						}
+						p.waitRow(s.Pane, "blocked and free of hands", func(r row) bool { return r.Reading.Activity == string(agents.Blocked) && !r.held() })
+					}
 					asked := len(s.Model.Requests())
 					log, _ := s.ReadLog()
-					p.refused(s.Pane)
+					p.refused(s.Pane, reasons[string(st)])
 					// A key that went out would show within this time.
 					time.Sleep(time.Second)
 					after, err := s.Capture(t.Context())
@@ -84,7 +114,7 @@ func TestLiveRefused(t *testing.T) {
 					}
 				})
 			}
-			p.waitRow(s.Pane, "idle again", func(r row) bool { return idle(r) && r.AvailableActions["send"].Tool != "" })
+			p.waitRow(s.Pane, "ready again", ready)
 			if out, errs, code := p.run("send", s.Pane, "please "+lab.Hello); code != 0 {
 				t.Errorf("idle again, and still akk send: exit %d, %q %q", code, out, errs)
 			}
@@ -106,6 +136,7 @@ func TestLiveRefusedBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	p.run("list") // starts the daemon, which attaches
 	demo := "../../../testdata/demo/"
 	for _, x := range []struct {
 		name   string
@@ -119,13 +150,13 @@ func TestLiveRefusedBytes(t *testing.T) {
 		{"questionnaire", agents.Codex, "testdata/codex-question.cast.gz", "1 question", agents.OwnerQuestionnaire, nil},
 		{"draft", agents.Codex, "testdata/codex-idle-draft.cast.gz", "3 draft", agents.OwnerComposer, nil},
 		{"menu", agents.Codex, "testdata/codex-menu.cast.gz", "1 menu-model", agents.OwnerMenu, nil},
-		{"copy mode", agents.Codex, "testdata/codex-idle-draft.cast.gz", "2 idle", "", []string{"copy-mode", "-t", "PANE"}},
+		{"copy-mode", agents.Codex, "testdata/codex-idle-draft.cast.gz", "2 idle", "", []string{"copy-mode", "-t", "PANE"}},
 		{"approval", agents.Claude, "testdata/claude-approval.cast.gz", "0 bash-permission", agents.OwnerApproval, nil},
 		{"questionnaire", agents.Claude, demo + "claude-questions.cast.gz", "0 ask1", agents.OwnerQuestionnaire, nil},
 		{"draft", agents.Claude, "testdata/claude-idle-draft.cast.gz", "1 draft", agents.OwnerComposer, nil},
 		{"menu", agents.Claude, "testdata/claude-menu.cast.gz", "8 model-picker", agents.OwnerMenu, nil},
 		{"viewer", agents.Claude, "testdata/claude-viewer.cast.gz", "1 transcript-viewer", agents.OwnerViewer, nil},
-		{"copy mode", agents.Claude, "testdata/claude-idle-draft.cast.gz", "0 empty", "", []string{"copy-mode", "-t", "PANE"}},
+		{"copy-mode", agents.Claude, "testdata/claude-idle-draft.cast.gz", "0 empty", "", []string{"copy-mode", "-t", "PANE"}},
 	} {
 		t.Run(string(x.kind)+" "+x.name, func(t *testing.T) {
 			p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
@@ -146,10 +177,16 @@ func TestLiveRefusedBytes(t *testing.T) {
 				}
 			}
 			p.waitRow(l.Pane, "read as "+string(x.owner), func(r row) bool { return x.owner == "" || r.Reading.Owner == string(x.owner) })
-			p.refused(l.Pane)
+			// A control client's attach makes tmux 3.3a report the focus to a
+			// program that asked for it; akk's send must add nothing.
+			before, err := l.Bytes()
+			if err != nil || len(strings.ReplaceAll(string(before), focusIn, "")) > 0 {
+				t.Fatalf("before the send the application read %q (%v)", before, err)
+			}
+			p.refused(l.Pane, reasons[x.name])
 			time.Sleep(300 * time.Millisecond)
-			if got, err := l.Bytes(); err != nil || len(got) > 0 {
-				t.Errorf("the application read %q (%v)", got, err)
+			if got, err := l.Bytes(); err != nil || string(got) != string(before) {
+				t.Errorf("the application read %q, before the send %q (%v)", got, before, err)
 			}
 		})
 	}
@@ -169,7 +206,7 @@ func witness(t *testing.T, srv *lab.Server, p *product, prog string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.refused(stranger.Pane)
+	p.refused(stranger.Pane, reasons["stranger"])
 	if got, err := stranger.Bytes(); err != nil || len(got) > 0 {
 		t.Errorf("a program that is no agent read %q (%v)", got, err)
 	}

@@ -142,7 +142,7 @@ func TestLiveTask(t *testing.T) {
 				sessions = append(sessions, s)
 			}
 			for _, s := range sessions {
-				p.waitRow(s.Pane, "ready for a task", func(r row) bool { return idle(r) && r.AvailableActions["send"].Tool != "" })
+				p.waitRow(s.Pane, "ready", ready)
 			}
 			call := x.make(p)
 			for i, s := range sessions {
