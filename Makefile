@@ -39,7 +39,7 @@ lint: need-go ## gofmt, go vet, staticcheck, govulncheck
 	else exit $$rc; fi
 
 live: need-tmux build ## real Codex and Claude Code against a scripted model server (installs them from npm into a cache)
-	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 20m -v -run 'Live' ./agents/lab/...
+	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -p 1 -timeout 20m -v -run 'Live' ./agents/lab/...
 
 bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)
