@@ -67,6 +67,11 @@ func (s *Server) audit(ctx context.Context, m *mirror, bad int, done func(*vtpar
 		m.waiters = append(m.waiters, again)
 		return
 	}
+	if m.dirty {
+		m.show() // so that the frame's end is looked for
+		m.waiters = append(m.waiters, again)
+		return
+	}
 	line := "display-message -p -t " + m.id + " '#{pane_height} #{cursor_x} #{cursor_y} #{pane_width}' ; capture-pane -p -e -N -t " + m.id
 	count := func(i int, before []controlmode.Reply) int {
 		if i == 0 {

@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
 	"akk/vtparse"
@@ -32,6 +34,7 @@ type mirror struct {
 	term   *vtparse.Terminal
 	screen *vtparse.Screen
 
+	dirty   bool      // written to since the newest screen
 	torn    bool      // the newest screen was a half frame
 	last    time.Time // of the newest byte
 	frame   bool      // a frame end is due
@@ -40,11 +43,12 @@ type mirror struct {
 
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap
-	locked  bool // our own Hold: input is off because we said so
+	locked  int // serial of our own Hold: input is off because we said so; 0 none
 }
 
-// take is the newest line of the list.
-func (m *mirror) take(in Info) {
+// take is the newest line of the list; shownIn are the sessions that the pane
+// is in, of which exactly one feeds it.
+func (m *mirror) take(in Info, shownIn []string) {
 	old := m.info
 	in.PaneBorn = old.PaneBorn
 	if in.PanePID != old.PanePID || in.PaneBorn.IsZero() {
@@ -52,16 +56,20 @@ func (m *mirror) take(in Info) {
 	}
 	m.info = in
 	if in != old {
-		m.s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: in, Time: time.Now()})
+		m.s.news = append(m.s.news, Update{Kind: UpdateInfo, Pane: m.id, Info: in, Time: time.Now()})
 	}
 	if in.PanePID != old.PanePID && old.PanePID != 0 {
 		m.term = nil // another process: nothing of the old screen's modes counts
 	}
-	c := m.s.sessions[in.SessionID]
-	if m.feeder == nil || m.feeder.lost {
-		m.feeder = c
-		if c != nil {
-			m.s.seed(m)
+	if f := m.feeder; f == nil || f.lost || !slices.Contains(shownIn, f.id) {
+		m.stale()
+		m.feeder = nil
+		for _, id := range shownIn {
+			if c := m.s.sessions[id]; c != nil && c.ready && !c.lost {
+				m.feeder = c
+				m.s.seed(m)
+				break
+			}
 		}
 		return
 	}
@@ -72,7 +80,7 @@ func (m *mirror) take(in Info) {
 
 // stale forgets how to go on; the last screen stays readable but every proof
 // needs an audit, which needs a seed.
-func (m *mirror) stale() { m.state, m.held = unsynced, nil }
+func (m *mirror) stale() { m.state, m.held, m.again = unsynced, nil, false }
 
 func (m *mirror) fail(err error) {
 	w := m.waiters
@@ -122,7 +130,30 @@ func (m *mirror) write(data []byte) {
 		m.strings = true
 		m.s.after(vtparse.StringTimeout*time.Second, func() { m.expire(serial) })
 	}
-	m.show()
+	if bytes.Contains(data, frameEnd) {
+		m.show() // a frame that is followed at once by the next is seen too
+		return
+	}
+	if !m.dirty {
+		m.dirty = true
+		m.s.dirty = append(m.s.dirty, m)
+	}
+}
+
+// frameEnd closes a synchronized update.
+var frameEnd = []byte("\x1b[?2026l")
+
+// showDirty publishes what the last batch of output changed: of many chunks
+// that came together only the newest screen.
+func (s *Server) showDirty() {
+	for i, m := range s.dirty {
+		s.dirty[i] = nil
+		if m.dirty && m.state == live && s.mirrors[m.id] == m {
+			m.show()
+		}
+		m.dirty = false
+	}
+	s.dirty = s.dirty[:0]
 }
 
 func (m *mirror) expire(serial uint64) {
@@ -140,6 +171,7 @@ func (m *mirror) expire(serial uint64) {
 
 // show publishes the terminal's screen and sees to the frame's end.
 func (m *mirror) show() {
+	m.dirty = false
 	scr := m.term.Screen()
 	if scr != m.screen {
 		m.screen = scr

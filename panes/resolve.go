@@ -123,6 +123,13 @@ func atLeast(v string, major, minor int) bool {
 	return a > major || a == major && b >= minor
 }
 
+// controlEnv is what a control client gets: with -E nothing of it reaches the
+// session, and the less there is to tell the server, the shorter is the moment
+// in which the client is half attached.
+func controlEnv() []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TERM=dumb", "LC_ALL=C.UTF-8"}
+}
+
 // clientEnv is what our tmux children see: not nested, UTF-8, nothing else
 // changed.
 func clientEnv() []string {

@@ -57,6 +57,7 @@ func (s *Server) seed(m *mirror) {
 		if err != nil {
 			m.stale()
 			s.changed() // most likely the pane is gone
+			m.seedLater()
 			return
 		}
 		held := m.held
@@ -69,11 +70,18 @@ func (s *Server) seed(m *mirror) {
 		if err := m.plant(r, held); err != nil {
 			s.log.Warn("pane could not be read", "pane", m.id, "err", err)
 			m.stale()
-			s.after(backoffMin, func() {
-				if s.mirrors[m.id] == m && m.state == unsynced {
-					s.seed(m)
-				}
-			})
+			m.seedLater()
+		}
+	})
+}
+
+// seedRetry is the next try after a pane could not be read.
+const seedRetry = 250 * time.Millisecond
+
+func (m *mirror) seedLater() {
+	m.s.after(seedRetry, func() {
+		if m.s.mirrors[m.id] == m && m.state == unsynced {
+			m.s.seed(m)
 		}
 	})
 }

@@ -54,6 +54,13 @@ type Server struct {
 	closed bool
 	ended  chan struct{}
 
+	life       context.Context // ends with the server
+	die        context.CancelFunc
+	background sync.WaitGroup
+
+	omu   sync.Mutex
+	owner *ownership // nil: not ours
+
 	pub struct {
 		sync.RWMutex
 		panes []Info
@@ -65,12 +72,21 @@ type Server struct {
 	mirrors  map[string]*mirror
 	subs     map[*subscription]struct{}
 	timers   []timer
+	wanted   []string // sessions that wait for a client
+	starting *session // the one client that is on its way
+	asked    time.Time
+	stirred  time.Time // of the newest notification that all clients get
+	calming  bool
+	asking   bool // comeBack runs
+	dirty    []*mirror
+	news     []Update // found by take, told after it is published
 	listing  bool
 	relist   bool
 	lastList time.Time
 	backoff  time.Duration
 	gone     bool
-	serial   int
+	serial   int // of writes
+	holds    int // serial of Holds
 	audits   AuditCount
 }
 
@@ -113,10 +129,13 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}}
 	s.pub.byID = map[string]*published{}
+	s.life, s.die = context.WithCancel(context.Background())
 	ids, err := s.sessionIDs(ctx)
 	if err != nil {
+		s.die()
 		return nil, err
 	}
+	mine := s.own() == nil
 	ready := make(chan struct{})
 	s.post(func() {
 		for _, id := range ids {
@@ -124,8 +143,10 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		}
 		s.list(func() {
 			for _, c := range s.sessions {
-				s.sweep(c)
-				break
+				if mine && c.ready {
+					s.sweep(c)
+					break
+				}
 			}
 			close(ready)
 		})
@@ -239,6 +260,7 @@ func (s *Server) loop() {
 			}
 			batch[i] = item{}
 		}
+		s.showDirty()
 		now := time.Now()
 		for len(s.timers) > 0 && !s.timers[0].at.After(now) {
 			do := s.timers[0].do
@@ -283,20 +305,32 @@ func (s *Server) end(lost bool) {
 	for sub := range s.subs {
 		sub.end(lost)
 	}
-	for _, c := range s.sessions {
-		if c.client != nil {
-			c.client.Close()
-		}
-	}
 }
 
-// finish waits for the children and answers what is still queued.
+// finish unlocks what is held, detaches, waits for the children and answers
+// what is still queued.
 func (s *Server) finish() {
-	for _, c := range s.sessions {
-		if c.client != nil {
-			<-c.client.Done()
+	s.die()
+	if c := s.starting; c != nil {
+		// Others must not leave while this one is half attached: see startNext.
+		select {
+		case <-c.client.Ready():
+		case <-c.client.Done():
 		}
 	}
+	for _, m := range s.mirrors {
+		if m.locked != 0 && m.feeder != nil && !m.feeder.lost {
+			m.feeder.do(controlmode.Command{Line: "select-pane -e -t " + m.id, Blocks: 1}, nil)
+		}
+	}
+	for _, c := range s.sessions {
+		c.client.Close()
+	}
+	for _, c := range s.sessions {
+		<-c.client.Done()
+	}
+	s.background.Wait()
+	s.disown()
 	s.qmu.Lock()
 	s.closed = true
 	rest := s.queue

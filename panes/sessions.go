@@ -3,10 +3,13 @@ package panes
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"akk/controlmode"
@@ -20,16 +23,30 @@ import (
 const (
 	// listGap keeps a storm of notifications from becoming a storm of lists.
 	listGap = 50 * time.Millisecond
-	// backoffMin and backoffMax bound how often a lost client comes back.
-	backoffMin = 250 * time.Millisecond
+	// listRetry is the next try after a client died under a list, or when no
+	// client is there yet.
+	listRetry = 20 * time.Millisecond
+	// attachCalm is how long no notification may have come when a client
+	// starts; attachLatest is when it starts anyhow.
+	attachCalm   = 150 * time.Millisecond
+	attachLatest = 3 * time.Second
+	// backoffMin and backoffMax bound how often a lost client comes back: a
+	// human who throws us out is not answered at once.
+	backoffMin = time.Second
 	backoffMax = 5 * time.Second
 )
+
+// subscription1 makes tmux tell, within a second, what it has no notification
+// for: death, respawn, another program, input off. Only numbers, and a command
+// name that can't forge a line; the value itself is not used.
+const subscription1 = "akk:%*:#{pane_dead},#{pane_pid},#{pane_in_mode},#{pane_input_off},#{pane_synchronized},#{?@akk_sidebar,1,0},#{?@akk_demo,1,0},#{=64:pane_current_command}"
 
 // session is one control client. It is also its reader's Handler.
 type session struct {
 	s      *Server
 	id     string // "$1"
 	client *controlmode.Client
+	ready  bool // tmux has attached it
 	lost   bool
 }
 
@@ -64,18 +81,58 @@ func (s *Server) sessionIDs(ctx context.Context) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
+// attach asks for a client on a session; startNext makes it.
 func (s *Server) attach(id string) {
-	if s.gone || s.sessions[id] != nil {
+	if s.gone || s.sessions[id] != nil || slices.Contains(s.wanted, id) {
 		return
 	}
+	if len(s.wanted) == 0 {
+		s.asked = time.Now()
+	}
+	s.wanted = append(s.wanted, id)
+	s.startNext()
+}
+
+// startNext starts the next client that is wanted. Before 3.8 a notification
+// that meets a client which is half attached kills the server (tmux #4980,
+// #5004: measured here once in 60 starts of two at a time). So only one client
+// is on its way at any time, and none starts into a storm of notifications.
+func (s *Server) startNext() {
+	if s.gone || s.starting != nil || len(s.wanted) == 0 {
+		return
+	}
+	now := time.Now()
+	if calm := s.stirred.Add(attachCalm); now.Before(calm) && now.Sub(s.asked) < attachLatest {
+		if !s.calming {
+			s.calming = true
+			s.after(calm.Sub(now), func() { s.calming = false; s.startNext() })
+		}
+		return
+	}
+	id := s.wanted[0]
+	s.wanted = s.wanted[1:]
+	s.asked = now
 	c := &session{s: s, id: id}
-	cl, err := controlmode.Start(controlmode.Config{Tmux: s.tmux, Socket: s.id.Socket, Session: id, Env: clientEnv(), Handler: c})
+	cl, err := controlmode.Start(controlmode.Config{Tmux: s.tmux, Socket: s.id.Socket, Session: id, Env: controlEnv(), Handler: c})
 	if err != nil {
 		s.log.Warn("control client did not start", "session", id, "err", err)
+		s.after(backoffMax, s.comeBack)
+		s.startNext()
 		return
 	}
 	c.client = cl
 	s.sessions[id] = c
+	s.starting = c
+	c.do(controlmode.Command{Line: "refresh-client -B " + controlmode.Quote(subscription1), Blocks: 1}, func(_ []controlmode.Reply, err error) {
+		if s.starting == c {
+			s.starting = nil
+		}
+		if err == nil || isCommand(err) {
+			c.ready = true
+			s.changed()
+		}
+		s.startNext()
+	})
 }
 
 // exited forgets a client. Whether the server itself has gone is asked, not
@@ -84,6 +141,9 @@ func (s *Server) exited(c *session, reason string, err error) {
 	c.lost = true
 	if s.sessions[c.id] == c {
 		delete(s.sessions, c.id)
+	}
+	if s.starting == c {
+		s.starting = nil
 	}
 	for _, m := range s.mirrors {
 		if m.feeder == c {
@@ -95,42 +155,54 @@ func (s *Server) exited(c *session, reason string, err error) {
 		return
 	}
 	s.log.Info("control client ended", "session", c.id, "reason", reason, "err", err)
-	if s.backoff == 0 {
-		s.backoff = backoffMin
-	}
-	s.after(s.backoff, s.comeBack)
-	s.backoff = min(s.backoff*2, backoffMax)
+	s.startNext()
+	s.changed() // another client may show the same windows
+	s.comeBack()
 }
 
-// comeBack asks the server whether it lives, away from the loop.
+// comeBack asks the server, away from the loop, whether it lives and which
+// sessions it has, and attaches to those after a while.
 func (s *Server) comeBack() {
-	if s.gone {
+	if s.gone || s.asking {
 		return
 	}
-	go func() {
-		id, _, err := Probe(context.Background(), s.id.Socket)
+	s.asking = true
+	s.background.Go(func() {
+		id, _, err := Probe(s.life, s.id.Socket)
 		var ids []string
-		if err == nil && id == s.id {
-			ids, err = s.sessionIDs(context.Background())
+		if err == nil && id.is(s.id) {
+			ids, _ = s.sessionIDs(s.life) // none: it lives on without sessions
 		}
 		s.post(func() {
+			s.asking = false
+			wait := max(s.backoff, backoffMin)
+			s.backoff = min(wait*2, backoffMax)
 			switch {
 			case s.gone:
-			case err != nil || id != s.id:
-				if len(s.sessions) == 0 || id.PID != 0 && id != s.id {
-					s.end(true)
-					return
-				}
-				s.after(backoffMax, s.comeBack)
+			case err == nil && !id.is(s.id), errors.Is(err, ErrNoServer) && !processAlive(s.id.PID):
+				s.end(true)
+			case err != nil: // it lives and does not answer
+				s.after(wait, s.comeBack)
+			case len(ids) == 0:
+				s.take(nil)
+				s.after(wait, s.comeBack)
 			default:
-				for _, i := range ids {
-					s.attach(i)
-				}
-				s.changed()
+				s.after(wait, func() {
+					for _, i := range ids {
+						s.attach(i)
+					}
+				})
 			}
 		})
-	}()
+	})
 }
+
+// is compares identities; times are compared as instants.
+func (i ServerID) is(o ServerID) bool {
+	return i.Socket == o.Socket && i.PID == o.PID && i.Start.Equal(o.Start)
+}
+
+func processAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // notified handles the notifications that matter; the rest is not our
 // business.
@@ -142,6 +214,17 @@ func (s *Server) notified(c *session, name, args string) {
 		if m := s.mirrors[args]; m != nil && m.feeder == c && m.state == live {
 			s.seed(m)
 		}
+	case "layout-change":
+		// There and back again leaves the size as it was and the text reflowed.
+		id, _, _ := strings.Cut(args, " ")
+		for _, m := range s.mirrors {
+			if m.feeder == c && m.info.WindowID == id {
+				s.seed(m)
+			}
+		}
+		s.changed()
+	case "client-detached":
+		s.stirred = time.Now()
 	case "session-changed":
 		if id, _, _ := strings.Cut(args, " "); id != c.id && strings.HasPrefix(id, "$") {
 			c.client.Close() // tmux moved us when our session ended: the other has a client of its own
@@ -149,8 +232,11 @@ func (s *Server) notified(c *session, name, args string) {
 		}
 	case "sessions-changed", "session-renamed", "window-add", "window-close", "window-renamed",
 		"unlinked-window-add", "unlinked-window-close", "unlinked-window-renamed",
-		"layout-change", "session-window-changed", "window-pane-changed", "pane-mode-changed",
+		"session-window-changed", "window-pane-changed", "pane-mode-changed",
 		"subscription-changed":
+		if name != "subscription-changed" {
+			s.stirred = time.Now()
+		}
 		s.changed()
 	}
 }
@@ -183,14 +269,14 @@ func (s *Server) list(after func()) {
 	s.listing = true
 	var c *session
 	for _, x := range s.sessions {
-		if !x.lost && (c == nil || x.id < c.id) {
+		if x.ready && !x.lost && (c == nil || x.id < c.id) {
 			c = x
 		}
 	}
 	if c == nil {
 		s.listing = false
 		if after != nil {
-			s.after(backoffMin, func() { s.list(after) })
+			s.after(listRetry, func() { s.list(after) })
 		}
 		return
 	}
@@ -200,9 +286,7 @@ func (s *Server) list(after func()) {
 			return
 		}
 		if err != nil {
-			if after != nil {
-				s.after(backoffMin, func() { s.list(after) })
-			}
+			s.after(listRetry, func() { s.list(after) })
 			return
 		}
 		s.backoff = 0
@@ -247,6 +331,8 @@ func parseRow(line []byte, server ServerID) (row, bool) {
 // take makes the mirrors what the list says.
 func (s *Server) take(lines [][]byte) {
 	seen := map[string]bool{}
+	shownIn := map[string][]string{} // pane -> sessions
+	first := map[string]Info{}
 	var order []*mirror
 	for _, l := range lines {
 		l = bytes.TrimSuffix(l, []byte("\r"))
@@ -255,26 +341,35 @@ func (s *Server) take(lines [][]byte) {
 			continue
 		}
 		s.attach(r.session)
+		shownIn[r.info.Pane] = append(shownIn[r.info.Pane], r.session)
 		if r.info.Sidebar || seen[r.info.Pane] {
 			continue // ours, or a window that is linked into several sessions
 		}
 		seen[r.info.Pane] = true
+		first[r.info.Pane] = r.info
 		m := s.mirrors[r.info.Pane]
 		if m == nil {
 			m = &mirror{s: s, id: r.info.Pane}
 			s.mirrors[m.id] = m
 		}
 		order = append(order, m)
-		m.take(r.info)
+	}
+	for _, m := range order {
+		m.take(first[m.id], shownIn[m.id])
 	}
 	for id, m := range s.mirrors {
 		if !seen[id] {
 			delete(s.mirrors, id)
 			m.fail(ErrNoPane)
-			s.tell(Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
+			s.news = append(s.news, Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
 		}
 	}
+	// Who hears of a change and asks must find it.
 	s.publish(order)
+	for _, u := range s.news {
+		s.tell(u)
+	}
+	s.news = s.news[:0]
 }
 
 // publish makes the list visible to everybody.
