@@ -12,13 +12,14 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # git then refuses to be asked by go, so the version is passed by hand.
 GOBUILD := $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VERSION)"
 
-# Seconds of fuzzing per target of fuzz-vt, and of idling in bench.
+# Fuzzing per target of fuzz, streams of fuzz-vt, idling in bench.
 FUZZTIME ?= 30s
+STREAMS  ?= 2000
 IDLE     ?= 60s
 # Worst cases of the suite: the whole of it must end below 5 minutes.
 TESTTIME ?= 290s
 
-.PHONY: run build test lint live bench bench-vt fuzz-vt cover clean need-go need-tmux need-cc
+.PHONY: run build test lint live bench bench-vt fuzz-vt fuzz cover clean need-go need-tmux need-cc
 
 run: need-tmux build ## build akk and open it
 	./akk
@@ -44,11 +45,14 @@ live: need-tmux build ## real Codex and Claude Code against a scripted model ser
 bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)
 
-bench-vt: need-go ## the terminal emulator's speed
-	$(GO) test -buildvcs=false -run '^$$' -bench . -benchmem ./vtparse/...
+bench-vt: need-go need-tmux ## the terminal emulator's speed beside libraries, a bare parser and tmux
+	$(GO) test -buildvcs=false -run '^$$' -bench . -benchtime 1s ./vtparse/bench
 
-fuzz-vt: need-go ## fuzz the emulator and the recording reader for FUZZTIME each
-	@for p in ./vtparse ./vtparse/cast; do \
+fuzz-vt: need-go need-tmux ## the emulator against a live tmux: STREAMS random streams
+	$(GO) test -buildvcs=false -count=1 -run TestDifferential -timeout 30m -v ./vtparse/difftest -streams $(STREAMS)
+
+fuzz: need-go ## every Go fuzz target for FUZZTIME each
+	@for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -buildvcs=false -list '^Fuzz' $$p | grep '^Fuzz'); do \
 	    echo "== $$p $$f"; $(GO) test -buildvcs=false -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$p || exit 1; \
 	  done; \
