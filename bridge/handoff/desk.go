@@ -49,9 +49,16 @@ type Desk struct {
 	terms    map[*terminal]bool
 	live     map[string]*liveTurn
 	sessions map[string]Session
+	tallies  map[string]tally         // by session, as of the start of the daemon
 	claims   map[string]chan struct{} // request ids that are being handed over
 	closed   bool
 	wg       sync.WaitGroup
+}
+
+// tally sums up a Session's Turns, so that nobody reads thousands of them.
+type tally struct {
+	count int
+	last  Turn
 }
 
 type opening struct {
@@ -69,10 +76,15 @@ func New(o Options) (*Desk, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Desk{db: o.DB, attach: o.Attach, agents: o.Agents, log: o.Log, servers: map[string]*server{}, opening: map[string]*opening{},
-		terms: map[*terminal]bool{}, live: map[string]*liveTurn{}, sessions: map[string]Session{}, claims: map[string]chan struct{}{}}
+		terms: map[*terminal]bool{}, live: map[string]*liveTurn{}, sessions: map[string]Session{}, claims: map[string]chan struct{}{}, tallies: map[string]tally{}}
 	err := d.db.View(func(tx *store.Tx) error {
-		return sessions.Each(tx, func(id string, err error) { d.log.Error("a session can't be read", "id", id, "error", err) },
+		err := sessions.Each(tx, func(id string, err error) { d.log.Error("a session can't be read", "id", id, "error", err) },
 			func(id string, s Session, _ store.Rev) error { d.sessions[id] = s; return nil })
+		if err != nil {
+			return err
+		}
+		return turns.Each(tx, func(id string, err error) { d.log.Error("a turn can't be read", "id", id, "error", err) },
+			func(_ string, t Turn, _ store.Rev) error { d.count(t); return nil })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the store: %w", err)
@@ -286,29 +298,44 @@ func (d *Desk) track(l *liveTurn) {
 	d.live[l.turn.ID] = l
 }
 
-// sessionOf returns the newest Session of a terminal and its Turns.
-func (d *Desk) sessionOf(k Key) (*Session, []Turn) {
+// count adds a stored Turn to its Session's tally. Only New and remember call
+// it.
+func (d *Desk) count(t Turn) {
+	n := d.tallies[t.SessionID]
+	if old := n.last; old.ID != t.ID {
+		n.count++
+		if old.ID != "" && old.CreatedAt.After(t.CreatedAt) {
+			t = old
+		}
+	}
+	n.last = t
+	d.tallies[t.SessionID] = n
+}
+
+// remember keeps a Session and its newest Turn for the time after its terminal
+// was left and is seen again (the server was detached and attached).
+func (d *Desk) remember(s Session, t Turn) {
 	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sessions[s.ID] = s
+	d.count(t)
+}
+
+// sessionOf returns the newest Session of a terminal, nil if it has none, with
+// the number of its Turns and the newest of them.
+func (d *Desk) sessionOf(k Key) (*Session, tally) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var s *Session
 	for _, have := range d.sessions {
 		if have.Key.Same(k) && (s == nil || have.CreatedAt.After(s.CreatedAt)) {
 			s = &have
 		}
 	}
-	d.mu.Unlock()
 	if s == nil {
-		return nil, nil
+		return nil, tally{}
 	}
-	var out []Turn
-	_ = d.db.View(func(tx *store.Tx) error {
-		return turns.Each(tx, func(string, error) {}, func(_ string, t Turn, _ store.Rev) error {
-			if t.SessionID == s.ID {
-				out = append(out, t)
-			}
-			return nil
-		})
-	})
-	return s, out
+	return s, d.tallies[s.ID]
 }
 
 func (d *Desk) serverList() []*server {

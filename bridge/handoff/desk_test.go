@@ -147,6 +147,7 @@ func (b *bench) events() []rpc.Event {
 }
 
 func TestSendAcceptedCompleted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -198,6 +199,7 @@ func TestSendAcceptedCompleted(t *testing.T) {
 // TestRefusedWithZeroBytes is issue 2's fourth proof at the desk: whatever
 // stands in the way, nothing is typed.
 func TestRefusedWithZeroBytes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, part string
 		set        func(*bench, *player)
@@ -244,6 +246,7 @@ func TestRefusedWithZeroBytes(t *testing.T) {
 }
 
 func TestRefusedText(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)

@@ -120,23 +120,19 @@ func (v *view) managed() rpc.Managed {
 	}
 	id, ref := v.session.ID, shortRef(v.session.ID)
 	m.SessionID, m.SessionShortRef, m.SessionCount, m.BindingStatus = &id, &ref, 1, "bound"
-	if c := v.current; c != nil {
-		doc := turnDoc(c, v)
-		m.TurnCount++
-		if c.open() {
+	m.TurnCount = v.turns
+	shown := v.current
+	if shown == nil {
+		shown = v.recent
+	}
+	if shown != nil {
+		doc := turnDoc(shown, v)
+		if shown.open() {
 			m.CurrentTurn = &doc
 		} else {
 			m.RecentTurn = &doc
 		}
-	}
-	if v.recent != nil {
-		m.TurnCount++
-		if m.CurrentTurn == nil && m.RecentTurn == nil {
-			doc := turnDoc(v.recent, v)
-			m.RecentTurn = &doc
-		} else {
-			m.HiddenTurnCount++
-		}
+		m.HiddenTurnCount = max(0, v.turns-1)
 	}
 	return m
 }

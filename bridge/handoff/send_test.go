@@ -19,6 +19,7 @@ func wait(ms int) func(*rpc.SendParams) { return func(p *rpc.SendParams) { p.Acc
 
 // Scenarios 49 and 50: a request id is one dispatch, over a restart too.
 func TestRequestIDReplays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -45,6 +46,7 @@ func TestRequestIDReplays(t *testing.T) {
 
 // The daemon ends while a turn runs; the next one tells its end (R186).
 func TestRestartDuringTurn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -77,6 +79,7 @@ func TestRestartDuringTurn(t *testing.T) {
 
 // Scenario 52: two sends at once, one wins, the other has typed nothing.
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -106,6 +109,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // The same request id at once: one dispatch, both get it.
 func TestSameIDAtOnce(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -133,6 +137,7 @@ func TestSameIDAtOnce(t *testing.T) {
 
 // What comes between text and Enter: no Enter, the text is left, and said so.
 func TestBetweenTextAndEnter(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, outcome, reason string
 		paste                 func(b *bench, p *player, text string) string
@@ -165,6 +170,7 @@ func TestBetweenTextAndEnter(t *testing.T) {
 
 // Scenario 44: Enter is swallowed; no second one.
 func TestEnterSwallowed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	p.onEnter = func(*player) {}
@@ -184,6 +190,7 @@ func TestEnterSwallowed(t *testing.T) {
 
 // Screen evidence alone never says accepted (R48): no log line, no acceptance.
 func TestNoLogNoAcceptance(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	p.onEnter = func(p *player) { p.set(func(p *player) { p.text, p.activity = "", agents.Working }) }
@@ -202,6 +209,7 @@ func TestNoLogNoAcceptance(t *testing.T) {
 }
 
 func TestRefusedByTheGate(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -222,6 +230,7 @@ func TestRefusedByTheGate(t *testing.T) {
 }
 
 func TestAuditFails(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -241,6 +250,7 @@ func TestAuditFails(t *testing.T) {
 }
 
 func TestFailedAndAborted(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -257,6 +267,7 @@ func TestFailedAndAborted(t *testing.T) {
 }
 
 func TestAgentGoneDuringTurn(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -283,6 +294,7 @@ func TestAgentGoneDuringTurn(t *testing.T) {
 
 // Targets (R36): the only ready one, ambiguity, the session.
 func TestTargets(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	_, err := b.send("", "x")
 	b.refused(err, "no agent runs")
@@ -323,6 +335,7 @@ func TestTargets(t *testing.T) {
 
 // An agent may not send to itself.
 func TestNotToItself(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -336,6 +349,7 @@ func TestNotToItself(t *testing.T) {
 // A soft hold: begun by a text that is not ours, ended by 5 s of an empty
 // composer, or by the turn that the human starts.
 func TestSoftHold(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -365,6 +379,7 @@ func TestSoftHold(t *testing.T) {
 // The server dies: terminals go, the turn is lost, nothing hangs; the same
 // socket can be attached again.
 func TestServerGone(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
@@ -381,6 +396,7 @@ func TestServerGone(t *testing.T) {
 
 // B40: after a restart of the server the same pane id is another terminal.
 func TestReattachOnlyTheSame(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.row(b.w.play(), agents.Idle)
 	b.until("remembered", func() bool { return len(b.desk.Remembered()) == 1 })

@@ -6,7 +6,6 @@ package handoff
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"akk/agents"
@@ -38,6 +37,7 @@ func (t *terminal) startSend(r *sendRequest) {
 	turn.CreatedAt, turn.UpdatedAt = now, now
 	t.ensureSession(now)
 	turn.SessionID = t.session.ID
+	t.turnCount++
 	t.disp = &Dispatch{Turn: turn, Text: r.text, Plan: t.agent.Submit(t.vers)}
 	t.live = newLive(turn)
 	t.leftText = ""
@@ -63,6 +63,7 @@ func (t *terminal) ensureSession(now time.Time) {
 		t.session = &s
 		return
 	}
+	t.turnCount = 0
 	lineage := "attach"
 	if t.session != nil {
 		lineage = "human_observed"
@@ -170,6 +171,7 @@ func (t *terminal) commit(eff Effect) {
 		if err == nil {
 			store.FailAt("handoff.committed." + eff.Change)
 			live.set(turn)
+			t.desk.remember(session, turn)
 			t.desk.journalled.fire()
 		} else {
 			t.desk.log.Error("a turn could not be stored", "turn", turn.ID, "change", eff.Change, "error", err)
@@ -210,16 +212,15 @@ func (t *terminal) turnEvent(turn Turn, change string) rpc.Event {
 // resume takes up the Turns of this terminal that were open when the daemon
 // ended. Nothing is typed for them again.
 func (t *terminal) resume() {
-	s, all := t.desk.sessionOf(t.key)
+	s, sum := t.desk.sessionOf(t.key)
 	if s == nil {
 		return
 	}
-	t.session = s
-	slices.SortFunc(all, func(a, b Turn) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	if len(all) == 0 {
+	t.session, t.turnCount = s, sum.count
+	last := sum.last
+	if last.ID == "" {
 		return
 	}
-	last := all[len(all)-1]
 	if !last.open() {
 		t.recent = &last
 		return
