@@ -61,7 +61,7 @@ func New(o Options) *sdk.Server {
 		&sdk.Implementation{Name: "akk", Title: "Agent Knock Knock", Version: o.Version},
 		&sdk.ServerOptions{
 			Instructions: instructions,
-			Logger:       o.Logger,
+			Logger:       quiet(o.Logger),
 			// Not nil: the default announces logging, which is deprecated.
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		})
@@ -70,6 +70,23 @@ func New(o Options) *sdk.Server {
 	}
 	return srv
 }
+
+// quiet keeps the SDK's own chatter (each connect and disconnect) for debugging.
+func quiet(l *slog.Logger) *slog.Logger {
+	if l.Enabled(context.Background(), slog.LevelDebug) {
+		return l
+	}
+	return slog.New(warnings{l.Handler()})
+}
+
+// warnings passes warnings and errors on.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+func (w warnings) WithAttrs(a []slog.Attr) slog.Handler { return warnings{w.Handler.WithAttrs(a)} }
+func (w warnings) WithGroup(n string) slog.Handler      { return warnings{w.Handler.WithGroup(n)} }
 
 // tools are all tools, in the order of REQUIREMENTS-handoff §2.
 var tools = []*tool{listTool, statusTool, sendTool}
