@@ -51,13 +51,12 @@ type server struct {
 }
 
 type paneState struct {
-	info    panes.Info
-	term    *terminal
-	due     []time.Time // looks to come
-	looked  time.Time
-	last    time.Time // newest output
-	group   int       // foreground process group at the last look
-	written bool
+	info   panes.Info
+	term   *terminal
+	due    []time.Time // looks to come
+	looked time.Time
+	last   time.Time // newest output
+	group  int       // foreground process group at the last look
 }
 
 func (s *server) run(ctx context.Context) {

@@ -9,7 +9,6 @@ type liveTurn struct {
 	mu      sync.Mutex
 	turn    Turn
 	changed chan struct{}
-	settled bool // the agent accepted it, or it ended
 }
 
 func newLive(t Turn) *liveTurn { return &liveTurn{turn: t, changed: make(chan struct{})} }

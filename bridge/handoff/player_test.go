@@ -200,7 +200,6 @@ type world struct {
 	panes   map[string]*worldPane
 	order   []string
 	subs    map[*worldSub]bool
-	closed  bool
 	nextPID int
 	refuse  map[string]error // next Input of a pane fails with it
 	audit   map[string]error
