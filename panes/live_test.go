@@ -15,11 +15,11 @@ import (
 
 // tmuxServer starts a private tmux server that ends with the test.
 type tmuxServer struct {
-	t      *testing.T
+	t      testing.TB
 	socket string
 }
 
-func newTmux(t *testing.T, command ...string) *tmuxServer {
+func newTmux(t testing.TB, command ...string) *tmuxServer {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "akkp")
 	if err != nil {

@@ -33,6 +33,8 @@ const (
 	// backoffMin and backoffMax bound how often a lost client comes back: a
 	// human who throws us out is not answered at once.
 	backoffMin = time.Second
+	// dying is when a server that answered nobody is asked again.
+	dying      = 100 * time.Millisecond
 	backoffMax = 5 * time.Second
 )
 
@@ -179,8 +181,12 @@ func (s *Server) comeBack() {
 			s.backoff = min(wait*2, backoffMax)
 			switch {
 			case s.gone:
-			case err == nil && !id.is(s.id), errors.Is(err, ErrNoServer) && !processAlive(s.id.PID):
+			case err == nil && !id.is(s.id), errors.Is(err, ErrNoServer) && (len(s.sessions) == 0 || !processAlive(s.id.PID)):
 				s.end(true)
+			case errors.Is(err, ErrNoServer):
+				// Its socket was removed, or it is about to end and the last of
+				// our clients has not yet been told.
+				s.after(dying, s.comeBack)
 			case err != nil: // it lives and does not answer
 				s.after(wait, s.comeBack)
 			case len(ids) == 0:
@@ -202,6 +208,7 @@ func (i ServerID) is(o ServerID) bool {
 	return i.Socket == o.Socket && i.PID == o.PID && i.Start.Equal(o.Start)
 }
 
+// processAlive may be true for a zombie; it is never false for a living one.
 func processAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // notified handles the notifications that matter; the rest is not our
