@@ -6,4 +6,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// testKeep is the journal's retention in these tests.
+const testKeep = 3000
+
+func TestMain(m *testing.M) {
+	journal = newJournal(testKeep)
+	goleak.VerifyTestMain(m)
+}

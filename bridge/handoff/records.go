@@ -133,8 +133,12 @@ var (
 	turns    = store.NewCollection[Turn]("turns", store.Ref[Turn]{Table: "sessions", ID: func(t Turn) []string { return []string{t.SessionID} }})
 	receipts = store.NewCollection[Receipt]("receipts", store.Ref[Receipt]{Table: "turns", ID: func(r Receipt) []string { return []string{r.TurnID} }})
 	servers  = store.NewCollection[ServerRecord]("servers")
-	journal  = store.NewLog("journal", journalKeep, func(e *rpc.Event, seq uint64) { e.Seq = seq })
+	journal  = newJournal(journalKeep)
 )
+
+func newJournal(keep int) *store.Log[rpc.Event] {
+	return store.NewLog("journal", keep, func(e *rpc.Event, seq uint64) { e.Seq = seq })
+}
 
 // Schema is what the daemon's store holds.
 func Schema() store.Schema {

@@ -61,6 +61,7 @@ func (d *Desk) Status(ctx context.Context, _ rpc.Caller, p rpc.StatusParams) (rp
 
 func (d *Desk) turnStatus(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
 	for {
+		any := d.changed.wait() // a Turn of before is taken up when its terminal is seen
 		t, changed, err := d.turn(p.TurnID)
 		if err != nil {
 			return rpc.Status{}, err
@@ -70,8 +71,12 @@ func (d *Desk) turnStatus(ctx context.Context, p rpc.StatusParams) (rpc.Status, 
 			st.TimedOut = p.WaitMillis > 0 && t.open()
 			return st, nil
 		}
+		if changed != nil {
+			any = nil
+		}
 		select {
 		case <-changed:
+		case <-any:
 		case <-ctx.Done():
 		case <-d.ctx.Done():
 			return rpc.Status{}, unavailable("try again", "the akk daemon is ending")
