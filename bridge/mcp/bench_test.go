@@ -1,0 +1,29 @@
+package mcp
+
+import (
+	"fmt"
+	"testing"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+)
+
+// BenchmarkListResult is what the bridge adds to a list of 50 terminals.
+func BenchmarkListResult(b *testing.B) {
+	one, _ := oneTerminal()
+	l := one
+	l.Terminals = nil
+	for i := range 50 {
+		r := one.Terminals[0]
+		r.ID = fmt.Sprintf("terminal:v2:tmux:codex:work:0.%d:%d", i, 1000+i)
+		r.Reading.Reading = agents.Reading{Activity: agents.Idle}
+		r.TerminalControl = rpc.TerminalControl{Kind: "tmux", Target: "work:0.0", Capabilities: []string{"screen_status", "send_keys"}}
+		l.Terminals = append(l.Terminals, r)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := success(&answer{doc: l, text: listText(&l)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
