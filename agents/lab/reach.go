@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"akk/agents"
 )
@@ -48,12 +49,35 @@ func (se *Session) atComposer(s Screen) bool {
 	return strings.HasPrefix(s.Line(s.Y), strings.TrimRight(mark, " "))
 }
 
+// offered says that Claude Code's once-shown offer is up. 2.1.332 makes it at
+// the start or some seconds later.
+func offered(s Screen) bool { return s.Has("Make auto mode your default") }
+
+// offerWait is how long a version that has the offer is watched for it: it came
+// up to 2 s after the composer.
+const offerWait = 4 * time.Second
+
+// decline answers the offer with no. An Enter alone would switch the permission
+// prompts off: its default is yes.
+func (se *Session) decline(ctx context.Context) error {
+	for _, key := range []string{"Down", "Enter"} {
+		if _, err := se.Still(ctx); err != nil {
+			return err
+		}
+		if err := se.Keys(ctx, key); err != nil {
+			return err
+		}
+	}
+	se.Offers++
+	_, err := se.WaitScreen(ctx, "the end of the offer", func(s Screen) bool { return !offered(s) })
+	return err
+}
+
 // ready waits for the first composer and declines what is offered before it.
 func (se *Session) ready(ctx context.Context) error {
-	offer := func(s Screen) bool { return s.Has("Make auto mode your") }
 	ok := func(s Screen) bool {
 		switch {
-		case offer(s):
+		case offered(s):
 			return true
 		case se.Binary.Agent == agents.Codex:
 			// The composer is drawn before the session is ready; then the title
@@ -64,36 +88,28 @@ func (se *Session) ready(ctx context.Context) error {
 			return se.atComposer(s)
 		}
 	}
+	still := stillFor
+	if se.Binary.Agent == agents.Claude && atLeast(se.Binary.Version, 2, 1, 268) {
+		still = offerWait
+	}
 	for {
 		if _, err := se.Server.WaitPane(ctx, se.Pane, "the composer", startTimeout, func(s Screen) bool { return s.Dead || ok(s) }); err != nil {
 			return err
 		}
-		s, err := se.Still(ctx)
+		s, err := se.Server.WaitStill(ctx, se.Pane, still, stepTimeout)
 		if err != nil {
 			return err
 		}
-		if s.Dead {
+		switch {
+		case s.Dead:
 			return fmt.Errorf("the agent left at once; the screen was:\n%s", strings.TrimRight(s.Text(), "\n"))
-		}
-		if !offer(s) {
-			if ok(s) {
-				return nil
+		case offered(s):
+			if err := se.decline(ctx); err != nil {
+				return err
 			}
-			continue
-		}
-		// An Enter here would switch the permission prompts off: its default is yes.
-		if err := se.Keys(ctx, "Down"); err != nil {
-			return err
-		}
-		if _, err := se.Still(ctx); err != nil {
-			return err
-		}
-		if err := se.Keys(ctx, "Enter"); err != nil {
-			return err
-		}
-		se.Offers++
-		if _, err := se.WaitScreen(ctx, "the end of the offer", func(s Screen) bool { return !offer(s) }); err != nil {
-			return err
+			still = stillFor // it is made once
+		case ok(s):
+			return nil
 		}
 	}
 }
@@ -145,10 +161,13 @@ func (se *Session) Reach(ctx context.Context, st State) (Screen, error) {
 	if st == AtViewer && se.Binary.Agent == agents.Codex && atLeast(se.Binary.Version, 0, 159) {
 		return Screen{}, fmt.Errorf("reach %s with codex %s: %w", st, se.Binary.Version, ErrUnreachable)
 	}
-	if _, err := se.WaitScreen(ctx, "an idle composer before "+string(st), func(s Screen) bool { return se.shown(AtIdle, s) }); err != nil {
+	s, err := se.WaitScreen(ctx, "an idle composer before "+string(st), func(s Screen) bool { return offered(s) || se.shown(AtIdle, s) })
+	if err == nil && offered(s) {
+		err = se.decline(ctx)
+	}
+	if err != nil {
 		return Screen{}, err
 	}
-	var err error
 	switch st {
 	case AtIdle:
 	case AtApproval:
@@ -179,7 +198,7 @@ func (se *Session) Reach(ctx context.Context, st State) (Screen, error) {
 	if err != nil {
 		return Screen{}, fmt.Errorf("reach %s: %w", st, err)
 	}
-	s, err := se.WaitScreen(ctx, string(st), func(s Screen) bool { return se.shown(st, s) })
+	s, err = se.WaitScreen(ctx, string(st), func(s Screen) bool { return se.shown(st, s) })
 	if err != nil || st == AtWorking {
 		return s, err
 	}
