@@ -50,7 +50,7 @@ func scribble(dir string) {
 func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	var durable uint64
-	for range 15 {
+	for run := range 15 {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "AKK_TEST_STORE="+dir)
 		cmd.Stderr = os.Stderr
@@ -61,8 +61,18 @@ func TestKilledWriter(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Duration(20+rand.IntN(150))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		kill := func() {
+			time.AfterFunc(time.Duration(20+rand.IntN(150))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		}
+		early := run%3 == 0 // at any moment of the start, too
+		if early {
+			kill()
+		}
 		for sc := bufio.NewScanner(out); sc.Scan(); {
+			if !early { // it writes: a slow machine must not decide this test
+				early = true
+				kill()
+			}
 			n, err := strconv.ParseUint(sc.Text(), 10, 64)
 			if err != nil {
 				continue // torn by the kill

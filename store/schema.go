@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"go.etcd.io/bbolt"
 )
@@ -92,10 +93,11 @@ func (db *DB) readVersion(path string) (version int, fresh bool, err error) {
 
 // Check reads everything and returns every broken record, reference and
 // number. An empty answer means that the store is sound. It takes a time in
-// proportion to the store's size.
+// proportion to the store's size, and no writer runs meanwhile: the walk over the
+// pages would take a writer's work for a fault.
 func (db *DB) Check() []error {
 	var out []error
-	err := db.View(func(tx *Tx) error {
+	err := db.exclusive(func(tx *Tx) error {
 		for _, table := range db.schema.Tables {
 			if tx.t.Bucket([]byte(table.Name())) == nil {
 				out = append(out, fmt.Errorf("table %s is missing", table.Name()))
@@ -115,4 +117,16 @@ func (db *DB) Check() []error {
 		out = append(out, err)
 	}
 	return out
+}
+
+// exclusive runs fn while no other transaction can write, and writes nothing.
+func (db *DB) exclusive(fn func(*Tx) error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer rescue(&err)
+	t, err := db.b.Begin(true)
+	if err != nil {
+		return closed(err)
+	}
+	defer func() { _ = t.Rollback() }()
+	return fn(&Tx{t})
 }
