@@ -10,6 +10,7 @@ import (
 
 	"akk/bridge/rpc"
 	"akk/cmd/akk/config"
+	"akk/store"
 	"akk/ui"
 	"akk/ui/launch"
 )
@@ -79,6 +80,9 @@ func explainError(err error) (what, cure string) {
 	}
 	if e, ok := errors.AsType[*rpc.Error](err); ok {
 		return what, e.Cure
+	}
+	if c, ok := errors.AsType[*store.Cured](err); ok {
+		return what, c.Cure
 	}
 	if p, ok := errors.AsType[*config.Problem](err); ok {
 		return what, p.Cure
