@@ -231,9 +231,15 @@ func TestModesAreTold(t *testing.T) {
 	until(t, s, "%0", "copy mode", func(in Info, _ bool) bool { return in.InMode })
 	ts.run("send-keys", "-t", "%0", "-X", "cancel")
 	until(t, s, "%0", "the end of copy mode", func(in Info, _ bool) bool { return !in.InMode })
+	// These two are announced by nothing; the gate tests them, and a refusal
+	// makes them known.
+	in, _ := s.Pane("%0")
 	ts.run("set-option", "-w", "-t", "%0", "synchronize-panes", "on")
+	refused(t, s, Write{Identity: in.Identity, Paste: "x"}, "synchronized")
 	until(t, s, "%0", "synchronize-panes", func(in Info, _ bool) bool { return in.Synced })
+	ts.run("set-option", "-w", "-t", "%0", "synchronize-panes", "off")
 	ts.run("select-pane", "-d", "-t", "%0")
+	refused(t, s, Write{Identity: in.Identity, Paste: "x"}, "input_off")
 	until(t, s, "%0", "input off", func(in Info, _ bool) bool { return in.InputOff })
 }
 

@@ -202,6 +202,7 @@ func (s *Server) typed(m *mirror, w Write, tag string, bytes int, r []controlmod
 		}
 		done(Sent{Bytes: bytes, Time: time.Now()}, nil)
 	case strings.HasPrefix(last, "akk-refused-"+tag):
+		s.changed() // what is known of the pane may be old
 		done(Sent{}, w.reason(strings.Fields(last)))
 	case errors.Is(err, controlmode.ErrNotSent):
 		done(Sent{}, &Refused{"identity", "the pane's control connection ended before anything was typed"})

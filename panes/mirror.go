@@ -43,7 +43,10 @@ type mirror struct {
 
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap
-	locked  int // serial of our own Hold: input is off because we said so; 0 none
+	looking bool   // a look at the program is due
+	program string // as foreground told it
+	unwatch func() // ends the wait for the process
+	locked  int    // serial of our own Hold: input is off because we said so; 0 none
 }
 
 // take is the newest line of the list; shownIn are the sessions that the pane
@@ -55,6 +58,10 @@ func (m *mirror) take(in Info, shownIn []string) {
 		in.PaneBorn, _ = processStart(in.PanePID)
 	}
 	m.info = in
+	if in.PanePID != old.PanePID {
+		m.watchProcess(in.PanePID)
+		m.program = foreground(in.PanePID)
+	}
 	if in != old {
 		m.s.news = append(m.s.news, Update{Kind: UpdateInfo, Pane: m.id, Info: in, Time: time.Now()})
 	}
@@ -214,6 +221,7 @@ func (m *mirror) ended() {
 	if m.frame {
 		m.frame = false
 		m.s.tell(Update{Kind: UpdateFrame, Pane: m.id, Screen: m.screen, Time: m.last})
+		m.look()
 	}
 	w := m.waiters
 	m.waiters = nil

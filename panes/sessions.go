@@ -38,11 +38,6 @@ const (
 	backoffMax = 5 * time.Second
 )
 
-// subscription1 makes tmux tell, within a second, what it has no notification
-// for: death, respawn, another program, input off. Only numbers, and a command
-// name that can't forge a line; the value itself is not used.
-const subscription1 = "akk:%*:#{pane_dead},#{pane_pid},#{pane_in_mode},#{pane_input_off},#{pane_synchronized},#{?@akk_sidebar,1,0},#{?@akk_demo,1,0},#{=64:pane_current_command}"
-
 // session is one control client. It is also its reader's Handler.
 type session struct {
 	s      *Server
@@ -125,7 +120,7 @@ func (s *Server) startNext() {
 	c.client = cl
 	s.sessions[id] = c
 	s.starting = c
-	c.do(controlmode.Command{Line: "refresh-client -B " + controlmode.Quote(subscription1), Blocks: 1}, func(_ []controlmode.Reply, err error) {
+	c.do(controlmode.Command{Line: "display-message -p attached", Blocks: 1}, func(_ []controlmode.Reply, err error) {
 		if s.starting == c {
 			s.starting = nil
 		}
@@ -239,11 +234,8 @@ func (s *Server) notified(c *session, name, args string) {
 		}
 	case "sessions-changed", "session-renamed", "window-add", "window-close", "window-renamed",
 		"unlinked-window-add", "unlinked-window-close", "unlinked-window-renamed",
-		"session-window-changed", "window-pane-changed", "pane-mode-changed",
-		"subscription-changed":
-		if name != "subscription-changed" {
-			s.stirred = time.Now()
-		}
+		"session-window-changed", "window-pane-changed", "pane-mode-changed":
+		s.stirred = time.Now()
 		s.changed()
 	}
 }
@@ -341,6 +333,7 @@ func (s *Server) take(lines [][]byte) {
 	shownIn := map[string][]string{} // pane -> sessions
 	first := map[string]Info{}
 	var order []*mirror
+	fresh := false
 	for _, l := range lines {
 		l = bytes.TrimSuffix(l, []byte("\r"))
 		r, ok := parseRow(l, s.id)
@@ -356,7 +349,8 @@ func (s *Server) take(lines [][]byte) {
 		first[r.info.Pane] = r.info
 		m := s.mirrors[r.info.Pane]
 		if m == nil {
-			m = &mirror{s: s, id: r.info.Pane}
+			m = &mirror{s: s, id: r.info.Pane, unwatch: func() {}}
+			fresh = true
 			s.mirrors[m.id] = m
 		}
 		order = append(order, m)
@@ -367,6 +361,7 @@ func (s *Server) take(lines [][]byte) {
 	for id, m := range s.mirrors {
 		if !seen[id] {
 			delete(s.mirrors, id)
+			m.unwatch()
 			m.fail(ErrNoPane)
 			s.news = append(s.news, Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
 		}
@@ -377,6 +372,9 @@ func (s *Server) take(lines [][]byte) {
 		s.tell(u)
 	}
 	s.news = s.news[:0]
+	if fresh {
+		s.settle()
+	}
 }
 
 // publish makes the list visible to everybody.
