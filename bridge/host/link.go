@@ -82,36 +82,52 @@ func (l *link) close() {
 	}
 }
 
-// get returns a live connection, making one if needed.
+// get returns a live connection, making one if needed. An attempt that had
+// begun before and failed may have been too early for this caller, who then
+// makes one more.
 func (l *link) get(ctx context.Context) (*rpc.Client, error) {
+	for {
+		a, mine, err := l.join()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if a.err == nil || mine {
+			return a.client, a.err
+		}
+	}
+}
+
+// join returns the attempt to wait for, and whether it begins just now.
+func (l *link) join() (a *attempt, mine bool, err error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.client != nil {
 		select {
 		case <-l.client.Done():
 			l.client = nil
 		default:
-			defer l.mu.Unlock()
-			return l.client, nil
+			return &attempt{done: over, client: l.client}, true, nil
 		}
 	}
 	if l.ctx.Err() != nil {
-		l.mu.Unlock()
-		return nil, l.ctx.Err()
+		return nil, false, l.ctx.Err()
 	}
-	a := l.attempt
-	if a == nil {
-		a = &attempt{done: make(chan struct{})}
-		l.attempt = a
-		l.wg.Go(func() { l.run(a) })
+	if l.attempt != nil {
+		return l.attempt, false, nil
 	}
-	l.mu.Unlock()
-	select {
-	case <-a.done:
-		return a.client, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	a = &attempt{done: make(chan struct{})}
+	l.attempt = a
+	l.wg.Go(func() { l.run(a) })
+	return a, true, nil
 }
+
+// over is the end of an attempt that was not needed.
+var over = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 func (l *link) run(a *attempt) {
 	defer func() {
@@ -142,6 +158,19 @@ func through[T any](ctx context.Context, l *link, f func(*rpc.Client) (T, error)
 			}
 			return v, told(err)
 		}
+		l.drop(c)
+	}
+}
+
+// drop forgets a connection that was found closed before it said so.
+func (l *link) drop(c *rpc.Client) {
+	l.mu.Lock()
+	if l.client == c {
+		l.client = nil
+	}
+	l.mu.Unlock()
+	if c != nil {
+		c.Close()
 	}
 }
 

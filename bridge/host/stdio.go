@@ -44,8 +44,9 @@ type stdio struct {
 	outErr error // under wmu: why nothing can be written any more
 
 	mu      sync.Mutex
-	pending map[string]bool // requests without an answer yet
-	settled chan struct{}   // signalled when pending shrinks
+	pending map[string]bool // ids in use: freed just before the answer can be seen
+	open    int             // requests whose answer is not written yet
+	settled chan struct{}   // signalled when open shrinks
 }
 
 type line struct {
@@ -150,7 +151,7 @@ func (s *stdio) finish() error {
 	defer timer.Stop()
 	for {
 		s.mu.Lock()
-		n := len(s.pending)
+		n := s.open
 		s.mu.Unlock()
 		if n == 0 {
 			return io.EOF
@@ -189,6 +190,7 @@ func (s *stdio) accept(text []byte) jsonrpc.Message {
 	// A subscription is answered at the very end only: nobody waits for it.
 	if !twice && req.Method != "subscriptions/listen" {
 		s.pending[key] = true
+		s.open++
 	}
 	s.mu.Unlock()
 	if twice {
@@ -269,17 +271,30 @@ func (s *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	err = s.put(b)
 	if r, ok := m.(*jsonrpc.Response); ok {
+		defer s.answered(idKey(r.ID))()
+	}
+	return s.put(b)
+}
+
+// answered frees the id at once, and the place when the returned function is
+// called after the answer was written.
+func (s *stdio) answered(key string) (written func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.pending[key] {
+		return func() {}
+	}
+	delete(s.pending, key)
+	return func() {
 		s.mu.Lock()
-		delete(s.pending, idKey(r.ID))
+		s.open--
 		s.mu.Unlock()
 		select {
 		case s.settled <- struct{}{}:
 		default:
 		}
 	}
-	return err
 }
 
 // put writes one line in one piece.
