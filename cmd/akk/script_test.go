@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,6 +33,9 @@ const patience = 20 * time.Second
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
+		t.Fatal(err)
+	}
+	if logger, err = lab.BuildByteLogger(t.Context(), t.TempDir()); err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
@@ -158,13 +160,8 @@ func quick(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-var logger = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "akklog")
-	if err != nil {
-		return "", err
-	}
-	return lab.BuildByteLogger(context.Background(), dir)
-})
+// logger is the program that plays an agent's part, built once.
+var logger string
 
 // startAgent opens a window whose process looks like that agent, shows a
 // picture that was recorded from the real one, and writes down every byte it is
@@ -174,11 +171,9 @@ func startAgent(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: agent NAME KIND VERSION CAST MARKER")
 	}
 	name, kind, version, file, marker := args[0], args[1], args[2], args[3], args[4]
-	program, err := logger()
-	ts.Check(err)
 	dir := filepath.Join(ts.Getenv("T"), name)
 	ts.Check(os.MkdirAll(dir, 0o700))
-	bin, err := lab.Impersonate(program, dir, agents.Kind(kind), version)
+	bin, err := lab.Impersonate(logger, dir, agents.Kind(kind), version)
 	ts.Check(err)
 	frame, err := lab.CastFrame(file, marker)
 	ts.Check(err)
