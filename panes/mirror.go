@@ -12,6 +12,10 @@ import (
 // Everything runs on the loop. A mirror is exact from its seed on until a gap;
 // after a gap it is stale, and is seeded again before it says anything more.
 
+// orphanCheck is when an input that was found off is looked at again: behind
+// the dead-man's switch of a Hold.
+const orphanCheck = 2500 * time.Millisecond
+
 type state int
 
 const (
@@ -53,6 +57,13 @@ type mirror struct {
 // is in, of which exactly one feeds it.
 func (m *mirror) take(in Info, shownIn []string) {
 	old := m.info
+	switch {
+	case m.locked != 0:
+		in.InputOff = false // our own Hold, not a human's wish
+	case in.InputOff && !old.InputOff:
+		// It may be the Hold of a daemon that died: that one opens by itself.
+		m.s.after(orphanCheck, m.s.changed)
+	}
 	in.PaneBorn = old.PaneBorn
 	if in.PanePID != old.PanePID || in.PaneBorn.IsZero() {
 		in.PaneBorn, _ = processStart(in.PanePID)

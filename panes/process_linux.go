@@ -40,7 +40,7 @@ func processStart(pid int) (time.Time, bool) {
 		rest, ok = b[i+2:], true
 	}
 	f := bytes.Fields(rest)
-	if !ok || len(f) < 20 {
+	if !ok || len(f) < 20 || f[0][0] == 'Z' || f[0][0] == 'X' { // a zombie has ended
 		return time.Time{}, false
 	}
 	ticks, err := strconv.ParseInt(string(f[19]), 10, 64)

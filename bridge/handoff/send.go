@@ -43,7 +43,8 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if bad != nil {
 		return rpc.Send{}, bad
 	}
-	if c.Kind == "agent" && c.TerminalID != "" && (c.TerminalID == v.id || contains(v.aliases, c.TerminalID)) {
+	// Whatever runs under an agent is that agent, a Host's bridge included.
+	if c.TerminalID != "" && (c.TerminalID == v.id || contains(v.aliases, c.TerminalID)) {
 		return rpc.Send{}, &rpc.Error{Code: rpc.CodeForbidden, Message: "an agent can't send a task to itself", Cure: "send to another terminal"}
 	}
 	t := d.terminalOf(v)
@@ -74,19 +75,21 @@ func acceptWait(ms int) time.Duration {
 // claim hands the request to the terminal. Two calls with one request id at
 // once: the second gets the first one's Turn.
 func (d *Desk) claim(req *sendRequest, t *terminal) (*liveTurn, *rpc.Error) {
-	d.mu.Lock()
-	if d.closed {
-		d.mu.Unlock()
-		return nil, unavailable("try again", "the akk daemon is ending; nothing was typed")
-	}
-	for d.claims[req.turn.RequestID] != nil {
+	for {
+		d.mu.Lock()
+		if d.closed {
+			d.mu.Unlock()
+			return nil, unavailable("try again", "the akk daemon is ending; nothing was typed")
+		}
 		ch := d.claims[req.turn.RequestID]
+		if ch == nil {
+			break
+		}
 		d.mu.Unlock()
 		<-ch
 		if live, err := d.replay(req.turn.RequestID, req.turn.Hash); live != nil || err != nil {
 			return live, err
 		}
-		d.mu.Lock()
 	}
 	done := make(chan struct{})
 	d.claims[req.turn.RequestID] = done
@@ -97,6 +100,10 @@ func (d *Desk) claim(req *sendRequest, t *terminal) (*liveTurn, *rpc.Error) {
 		d.mu.Unlock()
 		close(done)
 	}()
+	// Another call may have come and gone since the caller looked.
+	if live, err := d.replay(req.turn.RequestID, req.turn.Hash); live != nil || err != nil {
+		return live, err
+	}
 	if !t.box.post(message{send: req}) {
 		return nil, notFound("the agent has exited; nothing was typed")
 	}

@@ -48,6 +48,7 @@ type terminal struct {
 	wakes      []time.Time
 	timer      *time.Timer
 	reported   agents.Reading // as last journalled
+	reportedAt time.Time      // since when that holds
 	hasReport  bool
 	emptySince time.Time // composer empty during a soft hold
 	leftText   string    // a text of ours that was left in the composer
@@ -219,7 +220,10 @@ func (t *terminal) read() {
 		r.Why = append(slices.Clip(r.Why), agents.Reason{Layer: "process", Rule: "the agent is not in the foreground of its terminal"})
 	}
 	old := t.facts.Reading
-	if r.Activity != old.Activity || r.Owner != old.Owner {
+	switch {
+	case t.hasReport && r.Activity == t.reported.Activity && r.Owner == t.reported.Owner:
+		t.facts.Since = t.reportedAt // a half frame in between was no change
+	case r.Activity != old.Activity || r.Owner != old.Owner:
 		t.facts.Since = now
 	}
 	t.facts.Reading = r
@@ -238,7 +242,7 @@ func (t *terminal) report(now bool) {
 	if t.hasReport && r.Activity == t.reported.Activity && r.Owner == t.reported.Owner && dialogKind(r) == dialogKind(t.reported) && r.Background == t.reported.Background {
 		return
 	}
-	t.reported, t.hasReport = r, true
+	t.reported, t.reportedAt, t.hasReport = r, t.facts.Since, true
 	t.journal(rpc.Event{Type: "reading", Change: string(r.Activity), Reading: publicReading(r)})
 }
 

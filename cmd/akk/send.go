@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
 	"time"
 	"unicode/utf8"
 
 	"akk/bridge/rpc"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 )
 
@@ -38,7 +41,7 @@ Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 			defer d.Close()
 			p.ID, p.Request, p.Socket = args[0], text, a.narrow(args[0], srv)
 			p.AcceptWaitMillis = int(wait / time.Millisecond)
-			s, err := d.Send(c.Context(), p)
+			s, err := a.sendOnce(c.Context(), d, p)
 			if err != nil {
 				return err
 			}
@@ -49,6 +52,28 @@ Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 	c.Flags().StringVar(&p.RequestID, "request-id", "", "repeat with the same `id` to get the same receipt instead of a second task")
 	c.Flags().DurationVar(&wait, "wait", 0, "how `long` to wait for acceptance (default 5s, at most 50s)")
 	return c
+}
+
+// sendOnce sends under a request id of its own, so that a daemon that ends in
+// the middle can be asked again: the same id gives the same receipt, never a
+// second task.
+func (a *app) sendOnce(ctx context.Context, d desk, p rpc.SendParams) (rpc.Send, error) {
+	if p.RequestID == "" {
+		p.RequestID = "msg-" + uuid.NewString()
+	}
+	s, err := d.Send(ctx, p)
+	if !errors.Is(err, rpc.ErrClosed) {
+		return s, err
+	}
+	again, _, err2 := a.connectSettled(ctx)
+	if err2 == nil {
+		defer again.Close()
+		if s, err2 = again.Send(ctx, p); err2 == nil {
+			return s, nil
+		}
+	}
+	return rpc.Send{}, fail("look at the pane (akk screen "+p.ID+"); to ask again without a second task: akk send --request-id "+p.RequestID+" with the same text",
+		"the daemon ended while it sent the task, which may have arrived: %v", err2)
 }
 
 // request is the task's text: the argument, or standard input.
