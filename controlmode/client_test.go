@@ -387,6 +387,15 @@ func TestHandlerThatHangs(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond) // tmux tells nobody else
 	}
+	for stalled := false; !stalled; { // a fast machine gets here before the reader's guard
+		c.mu.Lock()
+		stalled = c.fault != nil
+		c.mu.Unlock()
+		if time.Now().After(end) {
+			t.Fatal("the hanging handler was not noticed")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	close(h.free)
 	gone(t, c)
 	if !errors.Is(h.err, ErrStalled) {

@@ -79,8 +79,12 @@ func TestTapInAStreamIsWhole(t *testing.T) {
 	}
 	// The start's last row and the first bytes meet in the middle of a number.
 	start := tap.Start()
-	rows := start.Lines()
-	head := strings.TrimSpace(rows[min(start.Cursor.Y, len(rows)-1)])
+	y := min(start.Cursor.Y, start.Rows-1)
+	head := start.Line(y)
+	for ; y > 0 && start.Row(y-1).Wrapped(); y-- { // the number itself may be wrapped
+		head = start.Line(y-1) + head
+	}
+	head = strings.TrimSpace(head)
 	words := strings.Fields(head + string(all))
 	last := 0
 	for i, w := range words {
