@@ -44,6 +44,7 @@ type mirror struct {
 	frame   bool      // a frame end is due
 	timing  bool      // a frame timer runs
 	strings bool      // a string timer runs
+	armed   uint64    // the string that it runs for
 
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap
@@ -144,10 +145,7 @@ const maxHeld = 4 << 20
 
 func (m *mirror) write(data []byte) {
 	m.term.Write(data)
-	if serial, open := m.term.Waiting(); open && !m.strings {
-		m.strings = true
-		m.s.after(vtparse.StringTimeout*time.Second, func() { m.expire(serial) })
-	}
+	m.arm()
 	if bytes.Contains(data, frameEnd) {
 		m.show() // a frame that is followed at once by the next is seen too
 		return
@@ -155,6 +153,15 @@ func (m *mirror) write(data []byte) {
 	if !m.dirty {
 		m.dirty = true
 		m.s.dirty = append(m.s.dirty, m)
+	}
+}
+
+// arm starts tmux's timer for an unfinished string, once for each string: also
+// for one that was open already when the pane was seeded.
+func (m *mirror) arm() {
+	if serial, open := m.term.Waiting(); open && !(m.strings && m.armed == serial) {
+		m.strings, m.armed = true, serial
+		m.s.after(vtparse.StringTimeout*time.Second, func() { m.expire(serial) })
 	}
 }
 
@@ -175,15 +182,13 @@ func (s *Server) showDirty() {
 }
 
 func (m *mirror) expire(serial uint64) {
-	m.strings = false
+	if m.armed == serial {
+		m.strings = false
+	}
 	if m.term == nil || m.state != live {
 		return
 	}
 	m.term.Expire(serial)
-	if next, open := m.term.Waiting(); open {
-		m.strings = true
-		m.s.after(vtparse.StringTimeout*time.Second, func() { m.expire(next) })
-	}
 	m.show()
 }
 

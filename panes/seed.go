@@ -171,6 +171,7 @@ func (m *mirror) plant(r []controlmode.Reply, held []byte) error {
 		m.write(held)
 		return nil
 	}
+	m.arm()
 	m.show()
 	return nil
 }
