@@ -97,6 +97,27 @@ func (m *mirror) take(in Info, shownIn []string) {
 	}
 }
 
+// resized is what a seed found, ahead of the next list: told like any other
+// change of what is known, else the list would find nothing new to tell.
+func (m *mirror) resized(cols, rows int) {
+	if m.info.Cols == cols && m.info.Rows == rows {
+		return
+	}
+	m.info.Cols, m.info.Rows = cols, rows
+	s := m.s
+	s.pub.Lock()
+	if p := s.pub.byID[m.id]; p != nil {
+		p.info = m.info
+	}
+	for i := range s.pub.panes {
+		if s.pub.panes[i].Pane == m.id {
+			s.pub.panes[i] = m.info
+		}
+	}
+	s.pub.Unlock()
+	s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: time.Now()})
+}
+
 // stale forgets how to go on; the last screen stays readable but every proof
 // needs an audit, which needs a seed.
 func (m *mirror) stale() { m.state, m.held, m.again = unsynced, nil, false }

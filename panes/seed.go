@@ -154,7 +154,7 @@ func (m *mirror) plant(r []controlmode.Reply, held []byte) error {
 		return err
 	}
 	m.term, m.state, m.fresh = t, live, true
-	m.info.Cols, m.info.Rows = seed.Cols, seed.Rows
+	m.resized(seed.Cols, seed.Rows)
 	if m.last.IsZero() {
 		m.last = time.Now()
 	}
