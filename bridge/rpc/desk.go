@@ -18,6 +18,26 @@ type Desk interface {
 	Follow(ctx context.Context, c Caller, p ListParams, yield func(List) error) error
 	Record(ctx context.Context, c Caller, p TargetParams, started func(RecordStart) error, yield func(Bytes) error) error
 	Doctor(ctx context.Context, c Caller) (Doctor, error)
+
+	Respond(ctx context.Context, c Caller, p RespondParams) (Send, error)
+	RetrySubmission(ctx context.Context, c Caller, p TurnParams) (Send, error)
+	Cancel(ctx context.Context, c Caller, p CancelParams) (Cancel, error)
+	Renew(ctx context.Context, c Caller, p RenewParams) (Renew, error)
+	CloseTurn(ctx context.Context, c Caller, p CloseParams) (Close, error)
+	Reconcile(ctx context.Context, c Caller, p ReconcileParams) (Reconciled, error)
+	Takeover(ctx context.Context, c Caller, p HoldParams) (HoldResult, error)
+	Handback(ctx context.Context, c Caller, p HoldParams) (HoldResult, error)
+	Watch(ctx context.Context, c Caller, p WatchParams) (WatchResult, error)
+	Unwatch(ctx context.Context, c Caller, p WatchIDParams) (WatchResult, error)
+	WatchStatus(ctx context.Context, c Caller, p WatchIDParams) (WatchResult, error)
+	Turns(ctx context.Context, c Caller, p TurnsParams) ([]Turn, error)
+	Callbacks(ctx context.Context, c Caller, p CallbacksParams) ([]Delivery, error)
+	RetryCallback(ctx context.Context, c Caller, p RetryCallbackParams) (RetryCallback, error)
+	// Deliveries leases this Host's callbacks to its bridge, oldest first, one
+	// at a time; only a caller with a Route has any.
+	Deliveries(ctx context.Context, c Caller, yield func(Lease) error) error
+	Outcome(ctx context.Context, c Caller, p OutcomeParams) (Delivery, error)
+
 	// Identify says who a peer process is, from its ancestry and tty: a process
 	// below an agent's process is that agent.
 	Identify(ctx context.Context, pid int) Caller

@@ -39,6 +39,9 @@ type HelloParams struct {
 	// Session is the Host's trusted session identity, set by host-bridge from
 	// its own environment, never by a model (R177, R190). "" for humans.
 	Session string `json:"session,omitempty"`
+	// Route is where this Host's callbacks go, made by host-bridge from its Host
+	// Profile; nil = it is not called back (R177, R182).
+	Route *Route `json:"route,omitempty"`
 }
 
 // HelloResult introduces the daemon.
@@ -57,6 +60,7 @@ type Caller struct {
 	TerminalID string `json:"terminal_id,omitempty"` // agent: the terminal it runs in
 	PID        int    `json:"pid"`
 	Session    string `json:"session,omitempty"` // host: the bridge's trusted session identity
+	Route      *Route `json:"-"`                 // host: where its callbacks go
 }
 
 // AttachParams names a tmux server by the absolute path of its socket.
@@ -172,6 +176,10 @@ type SendParams struct {
 	// AcceptWaitMillis is how long the call waits for native acceptance before
 	// it answers pending; 0 = 5,000, at most 50,000.
 	AcceptWaitMillis int `json:"accept_wait_ms,omitempty"`
+	// Minutes without activity, and in all, after which the Turn counts as
+	// stalled; 0 = 60 and 720 (CONTRACT-outputs §5).
+	AgentTimeoutMinutes     float64 `json:"agent_timeout_minutes,omitempty"`
+	AgentHardTimeoutMinutes float64 `json:"agent_hard_timeout_minutes,omitempty"`
 }
 
 // EventsParams starts a reader of the journal.
@@ -192,10 +200,12 @@ type EventsResult struct {
 type Event struct {
 	Seq        uint64          `json:"seq"`
 	Time       time.Time       `json:"time"`
-	Type       string          `json:"type"` // reading | terminal | turn | hold | server | gap
+	Type       string          `json:"type"` // reading | terminal | turn | hold | watch | delivery | server | gap
 	TerminalID string          `json:"terminal_id,omitempty"`
 	TurnID     string          `json:"turn_id,omitempty"`
 	SessionID  string          `json:"session_id,omitempty"`
+	WatchID    string          `json:"watch_id,omitempty"`
+	DeliveryID string          `json:"delivery_id,omitempty"`
 	Pane       string          `json:"pane,omitempty"`
 	Socket     string          `json:"socket,omitempty"`
 	Agent      string          `json:"agent,omitempty"`

@@ -21,24 +21,29 @@ var calls = map[string]callFunc{
 	MethodServers: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
 		return c.s.Desk.Servers(ctx)
 	},
-	MethodList: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
-		return with(raw, func(p ListParams) (any, error) { return c.s.Desk.List(ctx, c.caller, p) })
-	},
-	MethodStatus: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
-		return with(raw, func(p StatusParams) (any, error) { return c.s.Desk.Status(ctx, c.caller, p) })
-	},
-	MethodScreen: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
-		return with(raw, func(p ScreenParams) (any, error) { return c.s.Desk.Screen(ctx, c.caller, p) })
-	},
-	MethodExplain: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
-		return with(raw, func(p TargetParams) (any, error) { return c.s.Desk.Explain(ctx, c.caller, p) })
-	},
-	MethodSend: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
-		return with(raw, func(p SendParams) (any, error) { return c.s.Desk.Send(ctx, c.caller, p) })
-	},
+	MethodList:    call(Desk.List),
+	MethodStatus:  call(Desk.Status),
+	MethodScreen:  call(Desk.Screen),
+	MethodExplain: call(Desk.Explain),
+	MethodSend:    call(Desk.Send),
 	MethodDoctor: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
 		return c.s.Desk.Doctor(ctx, c.caller)
 	},
+	MethodRespond:         call(Desk.Respond),
+	MethodRetrySubmission: call(Desk.RetrySubmission),
+	MethodCancel:          call(Desk.Cancel),
+	MethodRenew:           call(Desk.Renew),
+	MethodClose:           call(Desk.CloseTurn),
+	MethodReconcile:       call(Desk.Reconcile),
+	MethodTakeover:        call(Desk.Takeover),
+	MethodHandback:        call(Desk.Handback),
+	MethodWatch:           call(Desk.Watch),
+	MethodUnwatch:         call(Desk.Unwatch),
+	MethodWatchStatus:     call(Desk.WatchStatus),
+	MethodTurns:           call(Desk.Turns),
+	MethodCallbacks:       call(Desk.Callbacks),
+	MethodRetryCallback:   call(Desk.RetryCallback),
+	MethodOutcome:         call(Desk.Outcome),
 	MethodShutdown: func(_ context.Context, c *serverConn, _ json.RawMessage) (any, error) {
 		if c.caller.Kind == "agent" {
 			return nil, &Error{Code: CodeForbidden, Message: "an agent may not end the daemon", Cure: "ask the human"}
@@ -64,6 +69,14 @@ var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.R
 				return err
 			}
 			return c.s.Desk.Follow(ctx, c.caller, p, yield)
+		})
+	},
+	MethodDeliveries: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
+		stream(c, req, NotifyDelivery, func(_ struct{}, started func(struct{}) error, yield func(Lease) error) error {
+			if err := started(struct{}{}); err != nil {
+				return err
+			}
+			return c.s.Desk.Deliveries(ctx, c.caller, yield)
 		})
 	},
 	MethodRecord: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
@@ -102,6 +115,13 @@ func stream[P, S, T any](c *serverConn, req *jsonrpc.Request, notify string, run
 		c.notify(notifyEnd, streamed{Stream: id, Error: asError(err)})
 	default:
 		c.notify(notifyEnd, streamed{Stream: id})
+	}
+}
+
+// call is the row of a method that takes the caller and its parameters.
+func call[P, R any](f func(Desk, context.Context, Caller, P) (R, error)) callFunc {
+	return func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p P) (any, error) { return f(c.s.Desk, ctx, c.caller, p) })
 	}
 }
 
@@ -147,7 +167,7 @@ func (c *serverConn) hello(ctx context.Context, req *jsonrpc.Request) bool {
 	c.caller = c.s.Desk.Identify(ctx, c.pid)
 	c.caller.PID = c.pid
 	if p.Client == "host-bridge" {
-		c.caller.Kind, c.caller.Session = "host", p.Session
+		c.caller.Kind, c.caller.Session, c.caller.Route = "host", p.Session, p.Route
 	}
 	c.greeted = true
 	c.s.count(1)
