@@ -56,7 +56,18 @@ type Session struct {
 	NativeID   string    `json:"native_id,omitempty"`
 	Lineage    string    `json:"lineage"` // attach | human_observed
 	CreatedAt  time.Time `json:"created_at"`
+	// Status is "" while it is bound; detached and quarantined Sessions are no
+	// target any more (R173).
+	Status string `json:"status,omitempty"`
+	// Generation counts the conversations that this terminal has shown (R7).
+	Generation int `json:"generation,omitempty"`
 }
+
+// The statuses of a Session that is no target.
+const (
+	SessionDetached    = "detached"
+	SessionQuarantined = "quarantined"
+)
 
 // Anchor is the place in the agent's log behind which an acceptance counts
 // (R132): what stood before it is history.
@@ -75,7 +86,14 @@ type Turn struct {
 	Agent      string     `json:"agent"`
 	Workspace  string     `json:"workspace"`
 	RequestID  string     `json:"request_id"`
-	Host       string     `json:"host,omitempty"` // who asked: kind of caller
+	Host       string     `json:"host,omitempty"`        // who asked: kind of caller
+	Owner      string     `json:"owner,omitempty"`       // the Host's session, or the terminal of the agent that asked
+	Generation int        `json:"generation,omitempty"`  // of the Session, when it was sent (R12)
+	Steer      bool       `json:"steer,omitempty"`       // sent into a running turn
+	Rounds     int        `json:"rounds,omitempty"`      // answers that were sent in it (R69)
+	HumanSince *time.Time `json:"human_since,omitempty"` // a human has had the terminal since then
+	ClosedAt   *time.Time `json:"closed_at,omitempty"`
+	Closed     string     `json:"closed,omitempty"` // why it was closed
 	Scope      string     `json:"scope"`
 	Hash       string     `json:"hash"`
 	AltHash    string     `json:"alt_hash,omitempty"` // of the text as a composer that expands TAB keeps it
@@ -111,7 +129,8 @@ const (
 	OutcomeNotSubmitted = "not_submitted" // no byte went out
 	OutcomeNotAccepted  = "not_accepted"  // text went out, Enter did not or was not taken
 	OutcomeUncertain    = "uncertain"
-	OutcomeLost         = "lost" // accepted, then the agent was gone
+	OutcomeLost         = "lost"   // accepted, then the agent was gone
+	OutcomeClosed       = "closed" // its management was given up while it was open
 )
 
 // Receipt maps a request id to its Turn, so that a repeated call is answered
