@@ -4,9 +4,12 @@ package handoff
 // answers to callers are in the files list.go, status.go, send.go, events.go.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,7 +61,9 @@ type Desk struct {
 // tally sums up a Session's Turns, so that nobody reads thousands of them.
 type tally struct {
 	count int
+	ids   map[string]bool
 	last  Turn
+	open  []Turn // as of the start of the daemon, or of the last sight; oldest first
 }
 
 type opening struct {
@@ -302,11 +307,18 @@ func (d *Desk) track(l *liveTurn) {
 // it.
 func (d *Desk) count(t Turn) {
 	n := d.tallies[t.SessionID]
-	if old := n.last; old.ID != t.ID {
-		n.count++
-		if old.ID != "" && old.CreatedAt.After(t.CreatedAt) {
-			t = old
-		}
+	n.open = slices.DeleteFunc(slices.Clone(n.open), func(o Turn) bool { return o.ID == t.ID })
+	if t.open() {
+		n.open = append(n.open, t)
+		slices.SortFunc(n.open, func(a, b Turn) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID)) })
+	}
+	if n.ids == nil {
+		n.ids = map[string]bool{}
+	}
+	n.ids[t.ID] = true
+	n.count = len(n.ids)
+	if old := n.last; old.ID != t.ID && old.CreatedAt.After(t.CreatedAt) {
+		t = old
 	}
 	n.last = t
 	d.tallies[t.SessionID] = n

@@ -15,12 +15,12 @@ import (
 )
 
 // message is one thing that a terminal's goroutine is told. Exactly one field
-// is set, At beside it.
+// is set.
 type message struct {
+	do        func(*terminal) // runs there
 	info      *panes.Info
 	log       *logUpdate
 	audited   *auditResult
-	input     *inputResult
 	committed *commitResult
 	send      *sendRequest
 	gone      error
@@ -28,15 +28,10 @@ type message struct {
 }
 
 type auditResult struct {
-	turn       string
+	then       func(err error) // runs there, with the audited facts
 	screen     *vtparse.Screen
 	background bool
 	err        error
-}
-
-type inputResult struct {
-	turn string
-	err  error
 }
 
 type commitResult struct {

@@ -28,23 +28,19 @@ func (t *terminal) startSend(r *sendRequest) {
 		r.reply <- sendReply{err: refusal(t.publicID(), missing)}
 		return
 	}
-	if t.disp != nil { // ended or superseded: the new turn follows it
-		old := t.disp.Turn
-		t.recent = &old
-	}
 	turn := r.turn
 	turn.Key, turn.TerminalID, turn.Agent, turn.Workspace = t.key, t.publicID(), string(t.agent.Kind()), t.facts.Info.Cwd
 	turn.CreatedAt, turn.UpdatedAt = now, now
 	t.ensureSession(now)
 	turn.SessionID = t.session.ID
 	t.turnCount++
-	t.disp = &Dispatch{Turn: turn, Text: r.text, Plan: t.agent.Submit(t.vers)}
-	t.live = newLive(turn)
+	c := &carried{disp: &Dispatch{Turn: turn, Text: r.text, Plan: t.agent.Submit(t.vers)}, live: newLive(turn), session: *t.session}
+	t.push(c)
 	t.leftText = ""
-	t.desk.track(t.live)
-	r.reply <- sendReply{live: t.live}
+	t.desk.track(c.live)
+	r.reply <- sendReply{live: c.live}
 	t.facts.Busy = turn.ID
-	t.step(Event{Kind: EvStart})
+	t.stepOne(c, Event{Kind: EvStart})
 }
 
 func refusal(id string, missing []Missing) *rpc.Error {
@@ -72,15 +68,12 @@ func (t *terminal) ensureSession(now time.Time) {
 		Workspace: t.facts.Info.Cwd, NativeID: native, Lineage: lineage, CreatedAt: now}
 }
 
-// step moves the send on and carries out the effects.
-func (t *terminal) step(e Event) {
-	if t.disp == nil {
-		return
-	}
+// stepOne moves one send on and carries out the effects.
+func (t *terminal) stepOne(c *carried, e Event) {
 	e.Now, e.Facts = t.desk.now(), t.facts
-	typing := t.disp.Typing()
-	next, effects := t.disp.Step(e)
-	t.disp = &next
+	typing := c.disp.Typing()
+	next, effects := c.disp.Step(e)
+	c.disp = &next
 	if typing && !next.Typing() {
 		t.facts.Busy = ""
 	}
@@ -92,26 +85,27 @@ func (t *terminal) step(e Event) {
 	case PhaseRunning, PhaseDone:
 		next.Text = ""
 	}
-	turn := next.Turn
-	t.facts.Turn = &turn
+	if c == t.cur {
+		turn := next.Turn
+		t.facts.Turn = &turn
+	}
 	for _, eff := range effects {
-		t.do(eff)
+		t.do(c, eff)
 	}
 }
 
-func (t *terminal) do(eff Effect) {
-	turn := t.disp.Turn
+func (t *terminal) do(c *carried, eff Effect) {
 	switch eff.Kind {
 	case EffAudit:
-		t.srv.wg.Go(func() { t.audit(turn.ID) })
+		t.audit(func(err error) { t.stepOne(c, Event{Kind: EvAudited, Err: err}) })
 	case EffCommit:
-		t.commit(eff)
+		t.commit(c, eff)
 	case EffPaste:
 		store.FailAt("handoff.paste")
-		t.input(turn.ID, panes.Write{Paste: t.disp.Text, Hold: true})
+		t.input(panes.Write{Paste: c.disp.Text, Hold: true}, func(err error) { t.stepOne(c, inputEvent(err)) })
 	case EffEnter:
 		store.FailAt("handoff.enter")
-		t.input(turn.ID, panes.Write{Keys: []byte(enterKey(t.disp.Plan))})
+		t.input(panes.Write{Keys: []byte(enterKey(c.disp.Plan))}, func(err error) { t.stepOne(c, inputEvent(err)) })
 	case EffTimer:
 		t.wake(eff.At)
 	case EffPoll:
@@ -128,20 +122,25 @@ func enterKey(p agents.SubmitPlan) string {
 
 // audit brings the log up to date, so that nothing older than the anchor comes
 // after it, looks whether the agent is in the foreground, and proves the screen.
-func (t *terminal) audit(turn string) {
-	ctx, cancel := context.WithTimeout(t.ctx, auditTimeout)
-	defer cancel()
-	t.feed.sync(ctx)
-	res := &auditResult{turn: turn, background: background(t.key.PID)}
-	var s *vtparse.Screen
-	s, res.err = t.srv.prov.Audit(ctx, t.key.Pane.Pane)
-	if res.err == nil {
-		res.screen = s
-	}
-	t.box.post(message{audited: res})
+// then runs on the terminal's goroutine with the facts of that screen.
+func (t *terminal) audit(then func(err error)) {
+	t.srv.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(t.ctx, auditTimeout)
+		defer cancel()
+		t.feed.sync(ctx)
+		res := &auditResult{then: then, background: background(t.key.PID)}
+		var s *vtparse.Screen
+		s, res.err = t.srv.prov.Audit(ctx, t.key.Pane.Pane)
+		if res.err == nil {
+			res.screen = s
+		}
+		t.box.post(message{audited: res})
+	})
 }
 
-func (t *terminal) input(turn string, w panes.Write) {
+// input types, with the identity and the cursor of the facts; then runs on the
+// terminal's goroutine with the server's answer.
+func (t *terminal) input(w panes.Write, then func(err error)) {
 	w.Identity = t.key.Pane
 	cursor := t.facts.Screen.Cursor
 	w.Cursor = &cursor
@@ -152,14 +151,14 @@ func (t *terminal) input(turn string, w panes.Write) {
 		defer cancel()
 		_, err := prov.Input(ctx, w)
 		store.FailAt("handoff.typed")
-		t.box.post(message{input: &inputResult{turn: turn, err: err}})
+		t.box.post(message{do: func(*terminal) { then(err) }})
 	})
 }
 
 // commit makes the Turn durable together with its journal line.
-func (t *terminal) commit(eff Effect) {
-	turn, session := t.disp.Turn, *t.session
-	live, box := t.live, t.box
+func (t *terminal) commit(c *carried, eff Effect) {
+	turn, session := c.disp.Turn, c.session
+	live, box := c.live, t.box
 	ev := t.turnEvent(turn, eff.Change)
 	t.desk.writer.Do(func(tx *store.Tx) error {
 		if err := putTurn(tx, session, turn); err != nil {
@@ -217,21 +216,19 @@ func (t *terminal) resume() {
 		return
 	}
 	t.session, t.turnCount = s, sum.count
-	last := sum.last
-	if last.ID == "" {
-		return
-	}
-	if !last.open() {
+	if last := sum.last; last.ID != "" && !last.open() {
 		t.recent = &last
-		return
 	}
-	t.live = newLive(last)
-	t.desk.track(t.live)
-	d, effects := Resume(last, t.agent.Submit(t.vers), t.desk.now())
-	t.disp = &d
-	turn := d.Turn
-	t.facts.Turn = &turn
-	for _, eff := range effects {
-		t.do(eff)
+	for _, turn := range sum.open {
+		session := *s
+		d, effects := Resume(turn, t.agent.Submit(t.vers), t.desk.now())
+		c := &carried{disp: &d, live: newLive(turn), session: session}
+		t.push(c)
+		t.desk.track(c.live)
+		cur := d.Turn
+		t.facts.Turn = &cur
+		for _, eff := range effects {
+			t.do(c, eff)
+		}
 	}
 }

@@ -43,8 +43,8 @@ type terminal struct {
 	children   []int
 	log        *agents.LogState
 	status     *agents.AppStatus
-	disp       *Dispatch
-	live       *liveTurn
+	cur        *carried   // the newest dispatch
+	older      []*carried // before it, oldest first
 	wakes      []time.Time
 	timer      *time.Timer
 	reported   agents.Reading // as last journalled
@@ -139,18 +139,14 @@ func (t *terminal) handle(m message) (gone bool) {
 		t.children, t.facts.Background = m.scanned.children, m.scanned.background
 	case m.send != nil:
 		t.startSend(m.send)
+	case m.do != nil:
+		m.do(t)
 	case m.audited != nil:
-		if t.disp != nil && t.disp.Turn.ID == m.audited.turn {
-			t.facts.Background = m.audited.background
-			t.step(Event{Kind: EvAudited, Err: m.audited.err})
-		}
-	case m.input != nil:
-		if t.disp != nil && t.disp.Turn.ID == m.input.turn {
-			t.step(inputEvent(m.input.err))
-		}
+		t.facts.Background = m.audited.background
+		m.audited.then(m.audited.err)
 	case m.committed != nil:
-		if t.disp != nil && t.disp.Turn.ID == m.committed.turn {
-			t.step(Event{Kind: EvCommitted, Commit: m.committed.n, Err: m.committed.err})
+		if c := t.carries(m.committed.turn); c != nil {
+			t.stepOne(c, Event{Kind: EvCommitted, Commit: m.committed.n, Err: m.committed.err})
 		}
 	case m.gone != nil:
 		t.facts.Exited = true
@@ -257,7 +253,7 @@ func dialogKind(r agents.Reading) string {
 // ends it when the composer has been empty for 5 s or the agent took the text.
 func (t *terminal) hold(now time.Time) {
 	r := t.facts.Reading
-	if t.disp != nil && t.disp.Typing() || !t.facts.Frame || t.facts.Info.Demo != "" {
+	if t.facts.Busy != "" || !t.facts.Frame || t.facts.Info.Demo != "" {
 		return
 	}
 	foreign := r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerDraft && !t.ours(r)
@@ -291,7 +287,15 @@ func (t *terminal) hold(now time.Time) {
 // ours tells whether the composer shows a text that akk typed: before the agent
 // took it, or left behind.
 func (t *terminal) ours(r agents.Reading) bool {
-	return t.leftText != "" && drawn(r, t.leftText) || t.disp != nil && t.disp.Drawn(r)
+	if t.leftText != "" && drawn(r, t.leftText) {
+		return true
+	}
+	for _, c := range t.following() {
+		if c.disp.Drawn(r) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *terminal) setHold(h *rpc.Hold, change string) {
@@ -353,8 +357,11 @@ func (t *terminal) publish() {
 	f := t.facts
 	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc,
 		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, turns: t.turnCount, at: t.desk.now()}
-	if t.disp != nil {
-		turn := t.disp.Turn
+	if t.cur != nil {
+		turn := t.cur.disp.Turn
+		if open := t.openTurn(); open != nil {
+			turn = *open // a task before it may still run
+		}
 		v.current = &turn
 	}
 	v.sendable = sendable(f, v.at)
