@@ -43,6 +43,25 @@ type SubmitPlan struct {
 	// CollapseChars and CollapseLines say from which size on a paste shows as
 	// a marker only; 0 = never.
 	CollapseChars, CollapseLines int
+	Clear                        ClearPlan
+	Interrupt                    InterruptPlan
+}
+
+// ClearPlan empties a composer whose cursor stands at the end of its draft,
+// with keys that do no harm to an empty one. The zero value: this version's
+// draft is never cleared.
+type ClearPlan struct {
+	First      string `toml:"first"`   // bytes of the first step
+	Again      string `toml:"again"`   // of every further step
+	StepMillis int    `toml:"step_ms"` // how long a step's effect may take to show, in ms
+}
+
+// InterruptPlan ends the running turn (R169). It is pressed once, at a proven
+// working agent with an empty composer. The zero value: never.
+type InterruptPlan struct {
+	Key          string `toml:"key"`       // its bytes
+	Name         string `toml:"name"`      // C-c | Escape
+	EffectMillis int    `toml:"effect_ms"` // how long the end may take to show, in ms
 }
 
 // Log is an agent's own log, read incrementally. It is used by one goroutine.

@@ -78,6 +78,8 @@ type Reading struct {
 	Draft string `json:"-"`
 	// DraftCollapsed is set when part of the draft shows only as a paste marker.
 	DraftCollapsed bool `json:"-"`
+	// DraftEnd is set when the cursor is proven to stand behind the whole draft.
+	DraftEnd bool `json:"-"`
 }
 
 // Reason is one piece of evidence. Its text form (used in JSON) is

@@ -120,6 +120,8 @@ type profile struct {
 		CollapseChars int               `toml:"collapse_chars"`
 		CollapseLines int               `toml:"collapse_lines"`
 		Refuse        map[string]string `toml:"refuse"`
+
+		Interrupt agents.InterruptPlan `toml:"interrupt"`
 	} `toml:"submit"`
 	Dialog struct {
 		// StillMillis is how long a dialog must have stood still before a key

@@ -13,6 +13,6 @@ func (Agent) Submit(version string) agents.SubmitPlan {
 	s := p.Submit
 	return agents.SubmitPlan{
 		SettleMillis: s.SettleMillis, DrawMillis: s.DrawMillis, AcceptMillis: s.AcceptMillis, Enter: s.Enter,
-		Refuse: maps.Clone(s.Refuse), CollapseChars: s.CollapseChars, CollapseLines: s.CollapseLines,
+		Refuse: maps.Clone(s.Refuse), Interrupt: s.Interrupt, CollapseChars: s.CollapseChars, CollapseLines: s.CollapseLines,
 	}
 }

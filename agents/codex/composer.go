@@ -57,6 +57,7 @@ func (f *frame) composer() bool {
 	default:
 		f.r.Composer = agents.ComposerDraft
 		f.r.Draft = f.draft(top, bottom)
+		f.r.DraftEnd = s.Cursor.Y == bottom && s.Cursor.X >= agents.RowEnd(f.s.Row(bottom))
 		f.r.DraftCollapsed = strings.Contains(f.r.Draft, f.p.Composer.Paste)
 		if f.r.DraftCollapsed {
 			f.flag("collapsed")

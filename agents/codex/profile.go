@@ -87,6 +87,9 @@ type Submit struct {
 	Enter         string            `toml:"enter"`
 	CollapseChars int               `toml:"collapse_chars"`
 	Refuse        map[string]string `toml:"refuse"`
+
+	Clear     agents.ClearPlan     `toml:"clear"`
+	Interrupt agents.InterruptPlan `toml:"interrupt"`
 }
 
 // loaded reads the embedded profiles once. They are part of the program, and

@@ -11,8 +11,14 @@ import (
 
 // Submit implements agents.Agent.
 func (Agent) Submit(version string) agents.SubmitPlan {
-	p, _ := loaded().For(version)
+	p, verification := loaded().For(version)
+	var clear agents.ClearPlan
+	if verification == agents.Certified { // what a key clears was measured for a version, not for its neighbours
+		clear = p.Submit.Clear
+	}
 	return agents.SubmitPlan{
+		Clear:         clear,
+		Interrupt:     p.Submit.Interrupt,
 		SettleMillis:  p.Submit.SettleMillis,
 		DrawMillis:    p.Submit.DrawMillis,
 		AcceptMillis:  p.Submit.AcceptMillis,
