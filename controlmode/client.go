@@ -109,10 +109,10 @@ func Start(c Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	cl := &Client{h: c.Handler, cmd: cmd, in: in, out: out, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
+	if err := begin(cmd, cl.done); err != nil {
 		return nil, fmt.Errorf("start tmux in control mode: %w", err)
 	}
-	cl := &Client{h: c.Handler, cmd: cmd, in: in, out: out, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
 	go cl.write()
 	go cl.read()
 	return cl, nil

@@ -391,7 +391,7 @@ func (ts *tmuxServer) state() string {
 	var b strings.Builder
 	for _, cmd := range [][]string{
 		{"show-options", "-s"}, {"show-options", "-g"}, {"show-options", "-gw"}, {"show-options", "-t", "one"}, {"show-options", "-w", "-t", "one"},
-		{"show-options", "-p", "-t", "%0"}, {"show-hooks", "-g"}, {"show-environment", "-t", "one"}, {"show-environment", "-g"}, {"list-keys"}, {"list-buffers"}, {"list-clients"},
+		{"show-options", "-p", "-t", "%0"}, {"show-hooks", "-g"}, {"show-environment", "-t", "one"}, {"show-environment", "-g"}, {"show-environment", "-gh"}, {"list-keys"}, {"list-buffers"}, {"list-clients"},
 		{"list-panes", "-a", "-F", "#{session_name} #{window_id} #{pane_id} #{pane_width}x#{pane_height} #{pane_active} #{pane_input_off} #{pane_pipe} #{window_layout}"},
 	} {
 		fmt.Fprintf(&b, "== %s\n%s\n", strings.Join(cmd, " "), ts.run(cmd...))

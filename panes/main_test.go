@@ -30,6 +30,10 @@ func victim(socket string) {
 		fmt.Println("error", err)
 		return
 	}
+	if os.Getenv(victimEnv+"_TYPES") != "" {
+		typer(ctx, s)
+		return
+	}
 	in, _ := s.Pane("%0")
 	if _, err := s.Input(ctx, Write{Identity: in.Identity, Paste: "held", Hold: true}); err != nil {
 		fmt.Println("error", err)

@@ -51,7 +51,7 @@ type mirror struct {
 	looking bool   // a look at the program is due
 	program string // as foreground told it
 	unwatch func() // ends the wait for the process
-	locked  int    // serial of our own Hold: input is off because we said so; 0 none
+	hold    string // our own Hold: input is off because we said so; "" none
 }
 
 // take is the newest line of the list; shownIn are the sessions that the pane
@@ -59,7 +59,7 @@ type mirror struct {
 func (m *mirror) take(in Info, shownIn []string) {
 	old := m.info
 	switch {
-	case m.locked != 0:
+	case m.hold != "":
 		in.InputOff = false // our own Hold, not a human's wish
 	case in.InputOff && !old.InputOff:
 		// It may be the Hold of a daemon that died: that one opens by itself.

@@ -2,10 +2,12 @@ package panes
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +29,7 @@ type Options struct {
 	Socket  string // absolute path
 	Logger  *slog.Logger
 	History int // lines of history kept per pane
-	// Owner is the daemon's own id; it goes into the names of our buffers.
+	// Owner is the daemon's own id, told to a second daemon.
 	Owner string
 }
 
@@ -45,6 +47,7 @@ type Server struct {
 	version string
 	tmux    string
 	o       Options
+	nonce   string // in the names of what we leave in the server for a moment
 	log     *slog.Logger
 
 	qmu    sync.Mutex
@@ -86,7 +89,7 @@ type Server struct {
 	backoff  time.Duration
 	gone     bool
 	serial   int // of writes
-	holds    int // serial of Holds
+	settle   settling
 	audits   AuditCount
 }
 
@@ -125,9 +128,9 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	if o.Owner == "" {
 		o.Owner = "akk"
 	}
-	s := &Server{id: id, version: version, tmux: bin, o: o, log: o.Logger.With("socket", o.Socket),
+	s := &Server{id: id, version: version, tmux: bin, o: o, nonce: strings.ToLower(rand.Text()[:10]), log: o.Logger.With("socket", o.Socket),
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}}
+		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}, settle: settle}
 	s.pub.byID = map[string]*published{}
 	s.life, s.die = context.WithCancel(context.Background())
 	ids, err := s.sessionIDs(ctx)
@@ -319,8 +322,8 @@ func (s *Server) finish() {
 		}
 	}
 	for _, m := range s.mirrors {
-		if m.locked != 0 && m.feeder != nil && !m.feeder.lost {
-			m.feeder.do(controlmode.Command{Line: "select-pane -e -t " + m.id, Blocks: 1}, nil)
+		if m.hold != "" && m.feeder != nil && !m.feeder.lost {
+			m.feeder.do(controlmode.Command{Line: unlockLine(m.id, m.hold)}, nil)
 		}
 	}
 	for _, c := range s.sessions {

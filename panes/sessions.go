@@ -373,7 +373,7 @@ func (s *Server) take(lines [][]byte) {
 	}
 	s.news = s.news[:0]
 	if fresh {
-		s.settle()
+		s.relistSoon()
 	}
 }
 

@@ -129,10 +129,17 @@ type Write struct {
 	// Cursor is the cursor that the caller's proof saw, tested by the server
 	// itself in the same line that types; nil = not tested.
 	Cursor *vtparse.Cursor
-	Paste  string // sent as a bracketed paste if the application asked for it; no C0 but TAB and LF
-	Keys   []byte // sent as they are
+	// Shows are texts that the proof saw and that must still be on the screen,
+	// each within one row as tmux shows it; tested in the same line. At most 8
+	// of 1,000 bytes.
+	Shows []string
+	Paste string // sent as a bracketed paste if the application asked for it; no C0 but TAB and LF
+	Keys  []byte // sent as they are
 	// Hold keeps the pane's input locked after the write (for at most 2 s, by a
-	// dead-man's switch in the server); the next Write or Release ends it.
+	// dead-man's switch in the server); the next Write or Release ends it. A
+	// Paste with a Hold and a proof (Cursor, Shows) is locked before it is typed
+	// as well: the proof is tested after the pane was quiet for 60 ms, so that a
+	// human's key that was not drawn yet does not fuse with the text.
 	Hold bool
 }
 

@@ -19,14 +19,14 @@ const (
 	lookGap = 250 * time.Millisecond
 )
 
-// settling is when the list is read again after a pane appeared (its creator
+// relisting is when the list is read again after a pane appeared (its creator
 // marks it afterwards) or its process ended (tmux hears of it by itself).
-var settling = []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, 1500 * time.Millisecond}
+var relisting = []time.Duration{50 * time.Millisecond, 300 * time.Millisecond, 1500 * time.Millisecond}
 
-// settle reads the list now and some times more.
-func (s *Server) settle() {
+// relistSoon reads the list now and some times more.
+func (s *Server) relistSoon() {
 	s.changed()
-	for _, d := range settling {
+	for _, d := range relisting {
 		s.after(d, s.changed)
 	}
 }
@@ -45,7 +45,7 @@ func (m *mirror) watchProcess(pid int) {
 		if processEnd(ctx, pid) {
 			m.s.post(func() {
 				if !m.s.gone {
-					m.s.settle()
+					m.s.relistSoon()
 				}
 			})
 		}
