@@ -85,6 +85,11 @@ type Row struct {
 	DurableActivityState           string              `json:"durable_activity_state"` // idle | working | unknown
 	DurableActivityReason          string              `json:"durable_activity_reason"`
 	ManagementState                string              `json:"management_state"` // managed | unmanaged | conflict
+	ManagementConflict             *Conflict           `json:"management_conflict,omitempty"`
+	HandoffState                   string              `json:"handoff_state,omitempty"` // external_handoff_adoptable | external_handoff_blocked
+	HandoffBlockedReason           string              `json:"handoff_blocked_reason,omitempty"`
+	HandoffDecision                *HandoffDecision    `json:"handoff_decision,omitempty"` // R171
+	BlockingTurns                  []BlockingTurn      `json:"blocking_turns,omitempty"`
 	Managed                        Managed             `json:"managed"`
 	AvailableActions               map[string]Action   `json:"available_actions"`
 	CompatibilityWarnings          []string            `json:"compatibility_warnings,omitempty"`
@@ -92,6 +97,43 @@ type Row struct {
 	Reading RowReading `json:"reading"`
 	Hold    *Hold      `json:"hold"`
 	Demo    string     `json:"demo,omitempty"` // a recording plays here; never a send target
+}
+
+// Conflict says why the terminal's Session can't be used (CONTRACT-outputs §2.2).
+type Conflict struct {
+	Kind       string   `json:"kind"` // live_external_thread_change | ambiguous_bound_claims
+	Reason     string   `json:"reason"`
+	Recovery   string   `json:"recovery"`
+	SessionIDs []string `json:"session_ids,omitempty"`
+}
+
+// HandoffDecision is asked for when a human changed the conversation of an
+// agent that had an open Turn: nothing is redirected by itself (R171, R172).
+type HandoffDecision struct {
+	Kind            string         `json:"kind"` // active_turn_requires_decision
+	SourceSessionID string         `json:"source_session_id"`
+	SourceTurnID    string         `json:"source_turn_id"`
+	Choices         HandoffChoices `json:"choices"`
+}
+
+// HandoffChoices are the two ways on.
+type HandoffChoices struct {
+	TakeOverCurrent struct {
+		Action Action `json:"action"`
+		After  string `json:"after"`
+	} `json:"take_over_current"`
+	KeepSource struct {
+		Effect string `json:"effect"`
+		After  string `json:"after"`
+	} `json:"keep_source"`
+}
+
+// BlockingTurn is a Turn that stands in the way of a managed send.
+type BlockingTurn struct {
+	SessionID      string `json:"session_id"`
+	TurnID         string `json:"turn_id"`
+	Status         string `json:"status"`
+	RecoveryAction Action `json:"recovery_action"`
 }
 
 // RowReading is the agents.Reading with its age.
@@ -152,6 +194,7 @@ type Action struct {
 	Arguments          map[string]any `json:"arguments"`
 	MissingRequired    []string       `json:"missing_required,omitempty"`
 	RequiresUserIntent bool           `json:"requires_user_intent,omitempty"`
+	RequiresExplicit   bool           `json:"requires_explicit_user_confirmation,omitempty"`
 	Scope              string         `json:"scope,omitempty"`
 	Use                string         `json:"use,omitempty"`
 }
@@ -185,6 +228,11 @@ type Turn struct {
 	Outcome          string            `json:"outcome,omitempty"` // completed | failed | aborted | not_submitted | uncertain | lost
 	Reason           string            `json:"reason,omitempty"`
 	FinalText        string            `json:"final_text,omitempty"`
+	ClosedAt         *time.Time        `json:"closed_at,omitempty"`
+	Steer            bool              `json:"steer,omitempty"`            // ours: sent into a running turn
+	Rounds           int               `json:"rounds,omitempty"`           // ours: answers that were sent in it
+	HumanControlled  bool              `json:"human_controlled,omitempty"` // ours: a human took the terminal while it ran
+	SentBy           string            `json:"sent_by,omitempty"`          // ours: kind of caller
 	AvailableActions map[string]Action `json:"available_actions,omitempty"`
 }
 
