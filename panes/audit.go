@@ -3,6 +3,7 @@ package panes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -12,15 +13,31 @@ import (
 )
 
 // This file proves a mirror before somebody relies on it: a capture and the
-// cursor, compared at their place in the stream, at the end of a frame. After
-// the third mismatch the pane is seeded again, which is exact by itself.
+// cursor, compared at their place in the stream, at the end of a frame. An
+// answer that was overtaken by output proves nothing either way; after the
+// third true mismatch the pane is seeded again, which is exact by itself.
 
 // maxMismatch is how often an audit may differ before the pane is seeded
-// again: once can be an answer overtaken by output.
+// again: a string that tmux gives up a moment before us differs once or twice.
 const maxMismatch = 3
 
 // AuditCount counts the audits of a server and what they found.
-type AuditCount struct{ Audits, Mismatches, Reseeds int }
+type AuditCount struct {
+	Audits     int // comparisons that were conclusive
+	Standing   int // of these, those that nobody asked for: see standing.go
+	Moved      int // answers that output overtook
+	Mismatches int
+	Reseeds    int
+}
+
+// audit is one proof on its way.
+type audit struct {
+	m        *mirror
+	ctx      context.Context
+	standing bool // nobody waits: a half frame is compared too
+	bad      int
+	done     func(*vtparse.Screen, error)
+}
 
 // Audit implements Provider.
 func (s *Server) Audit(ctx context.Context, id string) (*vtparse.Screen, error) {
@@ -30,7 +47,7 @@ func (s *Server) Audit(ctx context.Context, id string) (*vtparse.Screen, error) 
 			done(nil, ErrNoPane)
 			return
 		}
-		s.audit(ctx, m, 0, done)
+		s.audit(&audit{m: m, ctx: ctx, done: done})
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		return nil, ErrMoving
@@ -38,98 +55,124 @@ func (s *Server) Audit(ctx context.Context, id string) (*vtparse.Screen, error) 
 	return scr, err
 }
 
-func (s *Server) audit(ctx context.Context, m *mirror, bad int, done func(*vtparse.Screen, error)) {
-	if ctx.Err() != nil {
-		done(nil, ErrMoving)
+func (s *Server) audit(a *audit) {
+	m := a.m
+	if a.ctx.Err() != nil {
+		a.done(nil, ErrMoving)
 		return
 	}
 	again := func(err error) {
 		if err != nil {
-			done(nil, err)
+			a.done(nil, err)
 			return
 		}
-		s.audit(ctx, m, bad, done)
+		s.audit(a)
 	}
+	wait := func() { m.waiters = append(m.waiters, again) }
 	if m.state != live {
 		if m.state == unsynced {
 			s.seed(m)
 		}
-		m.waiters = append(m.waiters, again)
+		wait()
 		return
 	}
-	if m.torn || m.frame || m.timing && time.Since(m.last) < frameDelay {
-		m.waiters = append(m.waiters, again) // a half frame is no proof
+	if m.torn && !a.standing || m.frame || m.timing && time.Since(m.last) < frameDelay {
+		wait() // a half frame is no proof
 		return
 	}
 	c := m.feeder
 	if c == nil || c.lost {
 		m.stale()
-		m.waiters = append(m.waiters, again)
+		wait()
 		return
 	}
 	if m.dirty {
 		m.show() // so that the frame's end is looked for
-		m.waiters = append(m.waiters, again)
+		wait()
 		return
 	}
+	seen := m.seen
 	line := "display-message -p -t " + m.id + " '#{pane_height} #{cursor_x} #{cursor_y} #{pane_width}' ; capture-pane -p -e -N -t " + m.id
-	count := func(i int, before []controlmode.Reply) int {
-		if i == 0 {
-			return 1
-		}
-		h, _, _ := strings.Cut(before[0].Text(), " ")
-		if n, err := strconv.Atoi(h); err == nil {
-			return n
-		}
-		return -1
-	}
-	c.do(controlmode.Command{Line: line, Blocks: 2, Count: count}, func(r []controlmode.Reply, err error) {
+	c.do(controlmode.Command{Line: line, Blocks: 2, Count: auditLines}, func(r []controlmode.Reply, err error) {
 		switch {
 		case s.gone:
-			done(nil, ErrServerGone)
+			a.done(nil, ErrServerGone)
 			return
 		case err != nil:
-			done(nil, refusal(err))
+			a.done(nil, refusal(err))
 			return
 		case m.state != live || s.mirrors[m.id] != m:
 			again(nil)
 			return
 		}
-		var f [4]int
-		for i, v := range strings.Fields(r[0].Text()) {
-			if i < len(f) {
-				f[i], _ = strconv.Atoi(v)
-			}
-		}
-		s.audits.Audits++
 		scr := m.term.Screen()
-		diff, equal := "size", false
-		if scr.Rows == f[0] && scr.Cols == f[3] {
-			diff, equal = scr.Mismatch(lines(r[1]), f[1], f[2])
-		}
-		if equal {
-			if scr.Torn {
+		diff := compare(scr, r)
+		if diff == "" {
+			s.audits.count(a)
+			m.proven = scr
+			if scr.Torn && !a.standing {
 				again(nil)
 				return
 			}
-			done(scr, nil)
+			a.done(scr, nil)
 			return
 		}
-		s.audits.Mismatches++
-		s.log.Info("mirror differs", "pane", m.id, "diff", diff, "try", bad+1)
-		bad++
-		if bad >= maxMismatch {
-			bad = 0
+		if m.seen != seen {
+			s.audits.Moved++
+		} else {
+			s.audits.count(a)
+			s.audits.Mismatches++
+			a.bad++
+			s.log.Info("mirror differs", "pane", m.id, "diff", diff, "try", a.bad)
+		}
+		if a.bad >= maxMismatch {
+			a.bad = 0
 			s.audits.Reseeds++
 			s.seed(m)
 		}
-		// Once more when the pane is quiet: the answer may have been overtaken.
-		m.waiters = append(m.waiters, again)
+		wait() // once more at the next frame's end
 		if !m.timing && m.state == live {
 			m.timing = true
 			s.after(frameDelay, m.quiet)
 		}
 	})
+}
+
+func (c *AuditCount) count(a *audit) {
+	c.Audits++
+	if a.standing {
+		c.Standing++
+	}
+}
+
+// auditLines: no screen can end its own block.
+func auditLines(i int, before []controlmode.Reply) int {
+	if i == 0 {
+		return 1
+	}
+	h, _, _ := strings.Cut(before[0].Text(), " ")
+	if n, err := strconv.Atoi(h); err == nil {
+		return n
+	}
+	return -1
+}
+
+// compare tells the first difference; "" is none.
+func compare(scr *vtparse.Screen, r []controlmode.Reply) string {
+	var f [4]int
+	for i, v := range strings.Fields(r[0].Text()) {
+		if i < len(f) {
+			f[i], _ = strconv.Atoi(v)
+		}
+	}
+	if scr.Rows != f[0] || scr.Cols != f[3] {
+		return fmt.Sprintf("size: tmux %dx%d, mirror %dx%d", f[3], f[0], scr.Cols, scr.Rows)
+	}
+	diff, equal := scr.Mismatch(lines(r[1]), f[1], f[2])
+	if equal {
+		return ""
+	}
+	return diff
 }
 
 // Audits tells what was found so far; for doctor.

@@ -30,6 +30,7 @@ type mirror struct {
 	id     string
 	info   Info
 	feeder *session // whose %output counts
+	why    error    // why nothing can be read, nil: it can
 
 	state  state
 	again  bool   // seed once more when this seed is done
@@ -45,6 +46,12 @@ type mirror struct {
 	timing  bool      // a frame timer runs
 	strings bool      // a string timer runs
 	armed   uint64    // the string that it runs for
+
+	seen     uint64          // bytes that came, so that an audit knows of movement
+	proven   *vtparse.Screen // the newest screen that an audit found equal
+	standing bool            // a standing audit is due
+	changed  time.Time       // since when
+	stood    time.Time       // of the newest standing audit
 
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap
@@ -141,6 +148,7 @@ func (s *Server) feed(it *item) {
 		return
 	}
 	m.last = it.at
+	m.seen += uint64(len(it.data))
 	switch m.state {
 	case reading:
 		if len(m.held)+len(it.data) > maxHeld {
@@ -260,6 +268,7 @@ func (m *mirror) ended() {
 		m.s.tell(Update{Kind: UpdateFrame, Pane: m.id, Screen: m.screen, Time: m.last})
 		m.look()
 	}
+	m.standBy()
 	w := m.waiters
 	m.waiters = nil
 	for _, f := range w {
