@@ -64,7 +64,7 @@ func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o
 	stopDrain := context.AfterFunc(ctx, conn.drain)
 	defer stopDrain()
 
-	srv := mcp.New(mcp.Options{Desk: l, Version: o.Version, Session: o.Session, Draining: conn.draining, Logger: log})
+	srv := mcp.New(mcp.Options{Desk: l, Version: o.Version, Session: o.Session, Draining: conn.draining, Logger: log, Context: run})
 	ended := make(chan error, 1)
 	go func() {
 		defer l.close()

@@ -20,6 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeDesk answers from fields; every call is kept.
 type fakeDesk struct {
+	Desk   // what a test does not expect panics, and a panic is a result
 	mu     sync.Mutex
 	sent   []rpc.SendParams
 	send   func(ctx context.Context, p rpc.SendParams) (rpc.Send, error)
@@ -181,14 +182,13 @@ func TestBadArguments(t *testing.T) {
 		{"status", `{"turn_id":"turn-1","conversation_id":"x"}`, "exactly one"},
 		{"status", `{"turn_id":"turn-1","wait_seconds":46}`, "wait_seconds"},
 		{"status", `{"watch_id":"x"}`, "watch_id"},
-		{"status", `{"watch_id":"terminal-watch-1"}`, "no watch"},
+		{"status", `{"turn_id":"turn-1","cursor":3}`, "wait_seconds"},
 		{"send", `{}`, "request"},
 		{"send", `{"request":""}`, "request"},
 		{"send", `{"request":"x","keys":"Enter"}`, `no argument "keys"`},
 		{"send", `{"request":"x","terminal_id":"%3"}`, "terminal_id"},
 		{"send", `{"request":"x","terminal_id":"` + termID + `","session_id":"s"}`, "exclude"},
 		{"send", `{"request":"x","turn_id":"turn-1"}`, "alone"},
-		{"send", `{"turn_id":"turn-1"}`, "not offered"},
 		{"send", `{"request":"x","type":"answer"}`, "type"},
 		{"send", `{"request":"x","agentTimeoutMinutes":-1}`, "agentTimeoutMinutes"},
 	} {
@@ -291,83 +291,86 @@ func ended() rpc.Status {
 	return rpc.Status{TurnID: "turn-1", Conversation: &rpc.Turn{TurnID: "turn-1", Agent: "codex", Outcome: "completed", EndedAt: &now, FinalText: "all done"}}
 }
 
+// waitDesk answers status from cur, which tests change.
+func waitDesk(first rpc.Status) (d *fakeDesk, set func(rpc.Status)) {
+	var mu sync.Mutex
+	cur := first
+	d = &fakeDesk{events: make(chan rpc.Event)}
+	d.status = func(_ context.Context, p rpc.StatusParams) (rpc.Status, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return cur, nil
+	}
+	return d, func(s rpc.Status) { mu.Lock(); defer mu.Unlock(); cur = s }
+}
+
 func TestStatusWait(t *testing.T) {
+	wait := map[string]any{"turn_id": "turn-1", "wait_seconds": 45}
 	t.Run("until the turn ends, with progress", func(t *testing.T) {
-		d := &fakeDesk{events: make(chan rpc.Event)}
-		d.status = func(_ context.Context, p rpc.StatusParams) (rpc.Status, error) {
-			if p.WaitMillis == 0 {
-				return open(agents.Working), nil
-			}
-			if p.WaitMillis != 45000 {
-				t.Errorf("wait %d", p.WaitMillis)
-			}
-			d.events <- rpc.Event{Type: "turn", TurnID: "turn-1", Change: "accepted"}
-			d.events <- rpc.Event{Type: "turn", TurnID: "turn-2", Change: "failed"}
-			return ended(), nil
-		}
+		d, set := waitDesk(open(agents.Working))
 		steps := make(chan string, 9)
 		cs := connect(t, Options{Desk: d}, &sdk.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { steps <- r.Params.Message }})
-		p := &sdk.CallToolParams{Name: prefix + "status", Arguments: map[string]any{"turn_id": "turn-1", "wait_seconds": 45}}
+		go func() {
+			d.events <- rpc.Event{Seq: 1, Type: "turn", TurnID: "turn-2", Change: "failed"}
+			d.events <- rpc.Event{Seq: 2, Type: "turn", TurnID: "turn-1", Change: "accepted"}
+			if s := <-steps; s != "accepted" {
+				t.Errorf("progress %q", s)
+			}
+			set(ended())
+			d.events <- rpc.Event{Seq: 3, Type: "turn", TurnID: "turn-1", Change: "completed"}
+		}()
+		p := &sdk.CallToolParams{Name: prefix + "status", Arguments: wait}
 		p.SetProgressToken("tok")
 		r, err := cs.CallTool(t.Context(), p)
-		if err != nil || r.IsError || !strings.Contains(textOf(r), "all done") {
+		if err != nil || r.IsError || !strings.Contains(textOf(r), "all done") || docOf(t, r)["cursor"] != 3.0 || docOf(t, r)["timed_out"] != nil {
 			t.Fatalf("%v %v", r, err)
-		}
-		for _, want := range []string{"accepted", "completed"} {
-			select {
-			case s := <-steps:
-				if s != want {
-					t.Errorf("progress %q, want %q", s, want)
-				}
-			case <-time.After(10 * time.Second):
-				t.Fatalf("no progress %q", want)
-			}
 		}
 	})
 	t.Run("a dialog ends the wait", func(t *testing.T) {
-		d := &fakeDesk{events: make(chan rpc.Event)}
-		d.status = func(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
-			if p.WaitMillis == 0 {
+		d, set := waitDesk(open(agents.Working))
+		go func() {
+			d.events <- rpc.Event{Seq: 1, Type: "turn", TurnID: "turn-1", Change: "accepted"} // looked at once: the terminal is known
+			set(open(agents.Blocked))
+			for seq := uint64(2); ; seq++ {
 				select {
-				case <-d.events:
-				default:
+				case d.events <- rpc.Event{Seq: seq, Type: "reading", TerminalID: termID, Reading: &agents.Reading{Activity: agents.Blocked}}:
+				case <-t.Context().Done():
+					return
 				}
-				return open(agents.Working), nil
 			}
-			d.events <- rpc.Event{Type: "reading", TerminalID: termID, Reading: &agents.Reading{Activity: agents.Blocked}}
-			<-ctx.Done()
-			return rpc.Status{}, ctx.Err()
-		}
-		r := callTool(t, connect(t, Options{Desk: d}, nil), "status", map[string]any{"turn_id": "turn-1", "wait_seconds": 45})
+		}()
+		r := callTool(t, connect(t, Options{Desk: d}, nil), "status", wait)
 		if r.IsError || docOf(t, r)["timed_out"] != nil {
 			t.Errorf("%s", textOf(r))
 		}
 	})
+	t.Run("a cursor ends it at the first change", func(t *testing.T) {
+		d, _ := waitDesk(open(agents.Working))
+		go func() {
+			d.events <- rpc.Event{Seq: 8, Type: "turn", TurnID: "turn-7", Change: "accepted"}
+			d.events <- rpc.Event{Seq: 9, Type: "turn", TurnID: "turn-1", Change: "accepted"}
+		}()
+		r := callTool(t, connect(t, Options{Desk: d}, nil), "status", map[string]any{"turn_id": "turn-1", "wait_seconds": 45, "cursor": 7})
+		if r.IsError || docOf(t, r)["timed_out"] != nil || docOf(t, r)["cursor"] != 9.0 {
+			t.Errorf("%s %v", textOf(r), docOf(t, r))
+		}
+	})
 	t.Run("the end of the bridge cuts it short", func(t *testing.T) {
 		drain := make(chan struct{})
-		d := &fakeDesk{events: make(chan rpc.Event)}
-		d.status = func(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
-			if p.WaitMillis == 0 {
-				return open(agents.Working), nil
-			}
-			close(drain)
-			<-ctx.Done()
-			return rpc.Status{}, ctx.Err()
-		}
-		r := callTool(t, connect(t, Options{Desk: d, Draining: drain}, nil), "status", map[string]any{"turn_id": "turn-1", "wait_seconds": 45})
+		d, _ := waitDesk(open(agents.Working))
+		go func() { d.events <- rpc.Event{Seq: 1}; close(drain) }()
+		r := callTool(t, connect(t, Options{Desk: d, Draining: drain}, nil), "status", wait)
 		if r.IsError || docOf(t, r)["timed_out"] != true {
 			t.Errorf("%s", textOf(r))
 		}
 	})
 	t.Run("nothing to wait for", func(t *testing.T) {
 		for _, st := range []rpc.Status{ended(), open(agents.Blocked)} {
-			d := &fakeDesk{events: make(chan rpc.Event), status: func(_ context.Context, p rpc.StatusParams) (rpc.Status, error) {
-				if p.WaitMillis != 0 {
-					t.Error("it waits")
-				}
-				return st, nil
-			}}
-			callTool(t, connect(t, Options{Desk: d}, nil), "status", map[string]any{"conversation_id": "turn-1", "wait_seconds": 9})
+			d, _ := waitDesk(st)
+			r := callTool(t, connect(t, Options{Desk: d}, nil), "status", map[string]any{"conversation_id": "turn-1", "wait_seconds": 9})
+			if r.IsError || docOf(t, r)["timed_out"] != nil {
+				t.Errorf("%s", textOf(r))
+			}
 		}
 	})
 }

@@ -34,6 +34,15 @@ var inTools = strings.NewReplacer(
 	"run `akk status`", "call agent_knock_knock_status",
 )
 
+// code is the code of a refusal, "" of any other error.
+func code(err error) string {
+	var e *rpc.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
 // failure turns every error into a result with the reason and the next step.
 func failure(err error) *sdk.CallToolResult {
 	var e *rpc.Error

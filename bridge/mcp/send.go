@@ -32,30 +32,15 @@ var sendTool = &tool{
 		"session_id":{"type":"string","minLength":1,"description":"a managed session; not together with terminal_id"},
 		"turn_id":{"type":"string","minLength":1,"description":"alone: press Enter once more for this turn, only if the list offers retry_submission"},
 		"type":{"type":"string","enum":["task"],"description":"always task"},
-		"idleTimeoutMinutes":{"type":"number","exclusiveMinimum":0,"description":"accepted; a turn ends when the agent ends it"},
-		"agentTimeoutMinutes":{"type":"number","exclusiveMinimum":0,"description":"accepted, as above"},
-		"agentHardTimeoutMinutes":{"type":"number","exclusiveMinimum":0,"description":"accepted, as above"}}}`,
-	output: `{"type":"object","properties":{
-		"turn_id":{"type":"string","description":"follow it with agent_knock_knock_status"},
-		"session_id":{"type":"string"},
-		"terminal_id":{"type":"string"},
-		"status":{"type":"string"},
-		"submission_outcome":{"type":"string","description":"agent_accepted, pending_acceptance, not_accepted, uncertain or aborted"},
-		"delivered":{"type":"boolean"},
-		"terminal_input_dispatched":{"type":"boolean"},
-		"agent_acceptance":{"type":"string"},
-		"safe_to_retry":{"type":"boolean"},
-		"do_not_retry":{"type":"boolean"},
-		"reason":{"type":"string"},
-		"error":{"type":"object"}}}`,
+		` + timeoutArgs + `}}`,
+	output:      sendOutput,
 	destructive: true, openWorld: true,
 	run: func(ctx context.Context, c *call) (*answer, error) {
 		if c.has("turn_id") {
 			if len(c.args) != 1 {
 				return nil, badArguments(c.tool, "turn_id stands alone")
 			}
-			return nil, &rpc.Error{Code: rpc.CodeRefused, Message: "retry_submission is not offered for this turn; nothing was typed",
-				Cure: "look at it with agent_knock_knock_status and the same turn_id"}
+			return c.retrySubmission(ctx)
 		}
 		if !c.has("request") {
 			return nil, badArguments(c.tool, "request is needed")
@@ -63,29 +48,37 @@ var sendTool = &tool{
 		if c.has("terminal_id") && c.has("session_id") {
 			return nil, badArguments(c.tool, "terminal_id and session_id exclude each other")
 		}
-		p := rpc.SendParams{ID: c.str("terminal_id"), SessionID: c.str("session_id"), Request: c.str("request"),
-			RequestID: c.requestID(), AcceptWaitMillis: int(acceptWait.Milliseconds())}
 		tell := c.progress(ctx)
 		defer tell.end()
 		tell.say("checking the terminal")
-		s, err := c.send(ctx, p)
+		r, err := c.submit(ctx, func(ctx context.Context, id string, wait int) (rpc.Send, error) {
+			return c.Desk.Send(ctx, rpc.SendParams{ID: c.str("terminal_id"), SessionID: c.str("session_id"), Request: c.str("request"), RequestID: id, AcceptWaitMillis: wait,
+				AgentTimeoutMinutes: c.num("agentTimeoutMinutes"), AgentHardTimeoutMinutes: c.num("agentHardTimeoutMinutes")})
+		})
 		if err != nil {
 			return nil, err
 		}
-		ok := s.SubmissionOutcome == "agent_accepted" && s.DeliveryReceipt == "agent_accepted" && s.Delivered
-		if ok {
-			tell.say("accepted")
-		}
-		return &answer{doc: s, text: sendText(&s), failed: !ok}, nil
+		return sent(&r, tell), nil
 	},
 }
 
-// send waits as long as the server may wait. When it must end, the task that
+// retrySubmission presses Enter once more for a Turn whose text stands in the
+// composer (CONTRACT-outputs §2.3, retry_submission).
+func (c *call) retrySubmission(ctx context.Context) (*answer, error) {
+	r, err := c.Desk.RetrySubmission(ctx, rpc.TurnParams{TurnID: c.str("turn_id")})
+	if err != nil {
+		return nil, err
+	}
+	return sent(&r, &progress{}), nil
+}
+
+// submit waits as long as the server may wait. When it must end, the text that
 // went out stays out: asking again under the same request id only tells where
 // it stands.
-func (c *call) send(ctx context.Context, p rpc.SendParams) (rpc.Send, error) {
-	if p.RequestID == "" {
-		p.RequestID = digest("once", c.nonce, c.tool.name, fmt.Sprintf("%p", c), time.Now().String())
+func (c *call) submit(ctx context.Context, f func(ctx context.Context, requestID string, waitMillis int) (rpc.Send, error)) (rpc.Send, error) {
+	id := c.requestID()
+	if id == "" {
+		id = digest("once", c.nonce, c.tool.name, fmt.Sprintf("%p", c), time.Now().String())
 	}
 	wait, stop := context.WithCancel(ctx)
 	defer stop()
@@ -102,10 +95,9 @@ func (c *call) send(ctx context.Context, p rpc.SendParams) (rpc.Send, error) {
 			}
 		}()
 	}
-	s, err := c.Desk.Send(wait, p)
+	s, err := f(wait, id, int(acceptWait.Milliseconds()))
 	if err != nil && wait.Err() != nil && ctx.Err() == nil {
-		p.AcceptWaitMillis = 1
-		return c.Desk.Send(ctx, p)
+		return f(ctx, id, 1)
 	}
 	return s, err
 }

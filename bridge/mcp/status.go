@@ -2,10 +2,9 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"akk/agents"
@@ -18,14 +17,15 @@ import (
 var statusTool = &tool{
 	name:  "status",
 	title: "Status of a turn or terminal",
-	description: "Tell how a turn (the turn_id of a send) or a terminal (its id as conversation_id) stands: activity, dialog, redacted screen excerpt, recent events, and a finished turn's final_text. " +
-		"With wait_seconds the answer is held until the turn has ended or a dialog needs an answer; timed_out true means: call again.",
+	description: "Tell how a turn (the turn_id of a send) or a terminal (its id as conversation_id) stands: activity, dialog, redacted screen excerpt, recent events, and a finished turn's final_text; or how a watch stands. " +
+		"With wait_seconds the answer is held until the turn has ended or a dialog needs an answer; timed_out true means: call again, with its cursor if every change matters.",
 	input: `{"type":"object","additionalProperties":false,"properties":{
 		"turn_id":{"type":"string","minLength":1,"description":"a turn; exactly one of turn_id, watch_id, conversation_id"},
 		"watch_id":{"type":"string","pattern":"^terminal-watch-[A-Za-z0-9._:-]+$","description":"a watch"},
 		"conversation_id":{"type":"string","minLength":1,"description":"a terminal_id from the list"},
 		"trace":{"type":"boolean","description":"also the traced events"},
 		"wait_seconds":{"type":"number","minimum":0,"maximum":45,"description":"how long the answer may be held, 0 to 45; default 0"},
+		"cursor":{"type":"integer","minimum":0,"description":"with wait_seconds: the cursor of the last answer; the answer then comes at the first change after it"},
 		"idleTimeoutMinutes":{"type":"number","exclusiveMinimum":0,"description":"accepted; turns do not expire by being read"}}}`,
 	output: `{"type":"object","properties":{
 		"conversation_id":{"type":"string"},
@@ -37,96 +37,75 @@ var statusTool = &tool{
 		"terminal":{"type":"object","description":"the terminal's row as in the list"},
 		"terminal_status":{"type":"object"},
 		"recent_events":{"type":"array","items":{"type":"object"}},
+		"watch":{"type":"object","description":"for a watch_id"},
 		"timed_out":{"type":"boolean"},
+		"cursor":{"type":"integer"},
 		"error":{"type":"object"}}}`,
 	readOnly: true, idempotent: true,
 	run: func(ctx context.Context, c *call) (*answer, error) {
 		if bad := c.exactlyOne("turn_id", "watch_id", "conversation_id"); bad != nil {
 			return nil, bad
 		}
+		if c.has("cursor") && !c.has("wait_seconds") {
+			return nil, badArguments(c.tool, "cursor goes with wait_seconds")
+		}
+		d := time.Duration(c.num("wait_seconds") * float64(time.Second))
 		if c.has("watch_id") {
-			return nil, &rpc.Error{Code: rpc.CodeNotFound, Message: fmt.Sprintf("no watch is called %q", c.str("watch_id")), Cure: "run `akk list` to see what is there"}
+			return c.watchStatus(ctx, d)
 		}
 		p := rpc.StatusParams{ID: c.str("conversation_id"), TurnID: c.str("turn_id"), Trace: c.bool("trace")}
 		if strings.HasPrefix(p.ID, "turn-") { // a Turn's conversation_id is its turn_id
 			p.ID, p.TurnID = "", p.ID
 		}
-		st, err := c.wait(ctx, p, time.Duration(c.num("wait_seconds")*float64(time.Second)))
+		var terminal atomic.Value // string: its name now, which may change
+		terminal.Store(p.ID)
+		var st rpc.Status
+		w, err := c.wait(ctx, d, func(e rpc.Event) bool {
+			if p.TurnID != "" && e.TurnID == p.TurnID {
+				return true
+			}
+			return e.TerminalID != "" && e.TerminalID == terminal.Load() && (e.Type == "reading" || e.Type == "terminal" || e.Type == "hold")
+		}, func(ctx context.Context) (done bool, err error) {
+			if st, err = c.Desk.Status(ctx, p); err != nil {
+				return false, err
+			}
+			if st.Terminal != nil {
+				terminal.Store(st.Terminal.ID)
+			}
+			return over(&st), nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		return &answer{doc: st, text: statusText(&st)}, nil
+		st.TimedOut = w.timedOut
+		doc := statusDoc{Status: st, Cursor: w.cursor}
+		return &answer{doc: doc, text: statusText(&st)}, nil
 	},
 }
 
-// wait holds the answer for at most d. It listens to the journal from before
-// the first look, so that neither an end nor a dialog falls between.
-func (c *call) wait(ctx context.Context, p rpc.StatusParams, d time.Duration) (rpc.Status, error) {
-	if d <= 0 {
-		return c.Desk.Status(ctx, p)
-	}
-	tell := c.progress(ctx)
-	defer tell.end()
-	outer := ctx
-	ctx, cancel := c.drain(ctx)
-	var wg sync.WaitGroup
-	defer wg.Wait() // before tell.end
-	defer cancel()
+// statusDoc is the contract's document and where a next wait goes on. Ours.
+type statusDoc struct {
+	rpc.Status
+	Cursor uint64 `json:"cursor,omitempty"`
+}
 
-	var mu sync.Mutex
-	terminal, blocked := "", false
-	started := make(chan struct{})
-	wg.Go(func() {
-		var once sync.Once
-		open := func() { once.Do(func() { close(started) }) }
-		defer open()
-		err := c.Desk.Events(ctx, rpc.EventsParams{Follow: true}, func(rpc.EventsResult) error { open(); return nil }, func(e rpc.Event) error {
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case e.TurnID != "" && e.TurnID == p.TurnID && e.Change != "":
-				tell.say(e.Change)
-			case e.Type == "reading" && e.Reading != nil && e.TerminalID != "" && e.TerminalID == terminal:
-				tell.say(string(e.Reading.Activity))
-				if e.Reading.Activity == agents.Blocked {
-					blocked = true
-					cancel()
-				}
-			}
-			return nil
-		})
-		if err != nil && ctx.Err() == nil {
-			c.Logger.Debug("events while waiting", "err", err)
-		}
+type watchDoc struct {
+	rpc.WatchResult
+	TimedOut bool   `json:"timed_out,omitempty"`
+	Cursor   uint64 `json:"cursor,omitempty"`
+}
+
+func (c *call) watchStatus(ctx context.Context, d time.Duration) (*answer, error) {
+	p := rpc.WatchIDParams{WatchID: c.str("watch_id")}
+	var r rpc.WatchResult
+	w, err := c.wait(ctx, d, func(e rpc.Event) bool { return e.WatchID == p.WatchID }, func(ctx context.Context) (done bool, err error) {
+		r, err = c.Desk.WatchStatus(ctx, p)
+		return err == nil && r.Watch.Status != "active", err
 	})
-	select {
-	case <-started:
-	case <-ctx.Done():
+	if err != nil {
+		return nil, err
 	}
-	st, err := c.Desk.Status(outer, p)
-	if err != nil || over(&st) || ctx.Err() != nil {
-		return st, err
-	}
-	mu.Lock()
-	if st.Terminal != nil {
-		terminal = st.Terminal.ID
-	} else {
-		terminal = p.ID
-	}
-	mu.Unlock()
-	q := p
-	q.WaitMillis = int(d.Milliseconds())
-	st, err = c.Desk.Status(ctx, q)
-	if err != nil && ctx.Err() != nil && outer.Err() == nil && errors.Is(err, context.Canceled) {
-		st, err = c.Desk.Status(outer, p)
-		mu.Lock()
-		st.TimedOut = !blocked && !over(&st)
-		mu.Unlock()
-	}
-	if err == nil && st.Conversation != nil && st.Conversation.Outcome != "" {
-		tell.say(st.Conversation.Outcome)
-	}
-	return st, err
+	return &answer{doc: watchDoc{WatchResult: r, TimedOut: w.timedOut, Cursor: w.cursor}, text: watchText(&r.Watch)}, nil
 }
 
 // over tells whether there is nothing more to wait for.

@@ -1,0 +1,116 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+)
+
+// This file holds an answer until something has changed: a bounded wait. It
+// upholds: the journal is read from before the first look, so that nothing
+// falls between; the answer comes before a Host gives the call up; a change
+// after the caller's cursor is never missed.
+
+// waited is how a wait ended.
+type waited struct {
+	timedOut bool
+	cursor   uint64 // the last event that was seen; 0 without a wait
+}
+
+// wait calls look, and again after every event that concerns it, until look
+// says done, d is over or the bridge must end. With a cursor in the call's
+// arguments the first such event ends it as well. concerns must not wait: the
+// connection's reader calls it.
+func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Event) bool, look func(context.Context) (bool, error)) (waited, error) {
+	if d <= 0 {
+		_, err := look(ctx)
+		return waited{}, err
+	}
+	tell := c.progress(ctx)
+	defer tell.end()
+	held, cancel := c.drain(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait() // before tell.end
+	defer cancel()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+
+	var cursor atomic.Uint64
+	since := uint64(c.num("cursor"))
+	started, changed := make(chan struct{}), make(chan string, 1)
+	wg.Go(func() {
+		var once sync.Once
+		open := func() { once.Do(func() { close(started) }) }
+		defer open()
+		err := c.Desk.Events(held, rpc.EventsParams{Since: since, Follow: true}, func(r rpc.EventsResult) error {
+			if r.Next > 0 {
+				cursor.Store(r.Next - 1)
+			}
+			open()
+			return nil
+		}, func(e rpc.Event) error {
+			cursor.Store(max(e.Seq, e.To))
+			if e.Type == "gap" || concerns(e) {
+				select {
+				case changed <- step(e):
+				default: // a look is due anyway
+				}
+			}
+			return nil
+		})
+		if err != nil && held.Err() == nil {
+			c.Logger.Debug("events while waiting", "err", err)
+		}
+	})
+	select {
+	case <-started:
+	case <-held.Done():
+	}
+	// The cursor is read before each look: what comes in between is told again
+	// rather than not at all.
+	see := func(ctx context.Context) (waited, bool, error) {
+		w := waited{cursor: cursor.Load()}
+		done, err := look(ctx)
+		return w, done, err
+	}
+	for {
+		w, done, err := see(ctx)
+		if err != nil || done {
+			return w, err
+		}
+		select {
+		case s := <-changed:
+			if s != "" {
+				tell.say(s)
+			}
+			if since != 0 {
+				w, _, err = see(ctx)
+				return w, err
+			}
+			continue
+		case <-timer.C:
+		case <-held.Done():
+			if ctx.Err() != nil {
+				return w, ctx.Err()
+			}
+		}
+		w, done, err = see(ctx)
+		w.timedOut = !done
+		return w, err
+	}
+}
+
+// step says in a word what an event is.
+func step(e rpc.Event) string {
+	if e.Type == "reading" && e.Reading != nil {
+		if e.Reading.Activity == agents.Blocked {
+			return "a dialog needs an answer"
+		}
+		return string(e.Reading.Activity)
+	}
+	return e.Change
+}
