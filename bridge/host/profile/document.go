@@ -36,6 +36,7 @@ type node struct {
 	items   []*node  // array
 	str     string   // string
 	num     json.Number
+	flag    bool
 }
 
 type member struct {
@@ -54,10 +55,12 @@ type reader struct {
 	dec  *json.Decoder
 	at   int // end of the last token
 	line int // of at
+
+	deepest int
 }
 
 // parseDocument reads exactly one JSON value.
-func parseDocument(data []byte) (*node, *Fault) {
+func parseDocument(data []byte, depth int) (*node, *Fault) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		return nil, &Fault{Line: 1, Message: "begins with a byte order mark; save it as UTF-8 without one"}
@@ -67,7 +70,7 @@ func parseDocument(data []byte) (*node, *Fault) {
 	if err := valid(data); err != nil {
 		return nil, err
 	}
-	r := &reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1}
+	r := &reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1, deepest: depth}
 	r.dec.UseNumber()
 	tok, f := r.next("")
 	if f != nil {
@@ -128,8 +131,8 @@ func (r *reader) next(pointer string) (json.Token, *Fault) {
 
 func (r *reader) value(tok json.Token, pointer string, depth int) (*node, *Fault) {
 	n := &node{pointer: pointer, line: r.line}
-	if depth > depthMax {
-		return nil, &Fault{Pointer: pointer, Line: r.line, Message: fmt.Sprintf("is nested deeper than %d levels", depthMax)}
+	if depth > r.deepest {
+		return nil, &Fault{Pointer: pointer, Line: r.line, Message: fmt.Sprintf("is nested deeper than %d levels", r.deepest)}
 	}
 	switch v := tok.(type) {
 	case string:
@@ -137,7 +140,7 @@ func (r *reader) value(tok json.Token, pointer string, depth int) (*node, *Fault
 	case json.Number:
 		n.kind, n.num = kindNumber, v
 	case bool:
-		n.kind = kindBool
+		n.kind, n.flag = kindBool, v
 	case nil:
 		n.kind = kindNull
 	case json.Delim:
@@ -187,4 +190,53 @@ func (r *reader) object(n *node, depth int) *Fault {
 	}
 	_, f := r.next(n.pointer)
 	return f
+}
+
+// answerDepth bounds the nesting of a command's answer.
+const answerDepth = 64
+
+// DecodeAnswer reads the one JSON document that a callback's command writes
+// (R205): UTF-8, no name twice in an object, at most 64 levels. Numbers are
+// json.Number.
+func DecodeAnswer(data []byte) (any, error) {
+	n, fault := parseDocument(data, answerDepth)
+	if fault != nil {
+		return nil, errors.New(fault.String())
+	}
+	return n.plain()
+}
+
+func (n *node) plain() (any, error) {
+	switch n.kind {
+	case kindString:
+		return n.str, nil
+	case kindNumber:
+		return n.num, nil
+	case kindBool:
+		return n.flag, nil
+	case kindArray:
+		out := make([]any, 0, len(n.items))
+		for _, item := range n.items {
+			v, err := item.plain()
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	case kindObject:
+		out := make(map[string]any, len(n.members))
+		for _, m := range n.members {
+			if _, twice := out[m.name]; twice {
+				return nil, fmt.Errorf("%s is there twice", m.node.pointer)
+			}
+			v, err := m.node.plain()
+			if err != nil {
+				return nil, err
+			}
+			out[m.name] = v
+		}
+		return out, nil
+	}
+	return nil, nil
 }

@@ -29,7 +29,7 @@ func parse(source string, data []byte, builtin bool) (*Profile, error) {
 	if len(data) > FileMax {
 		return nil, &Error{Source: source, Faults: []Fault{{Message: sizeFault}}}
 	}
-	root, fault := parseDocument(data)
+	root, fault := parseDocument(data, depthMax)
 	if fault != nil {
 		return nil, &Error{Source: source, Faults: []Fault{*fault}}
 	}
