@@ -99,7 +99,7 @@ func (m *mirror) take(in Info, shownIn []string) {
 		}
 		return
 	}
-	if in.PanePID != old.PanePID || in.Cols != old.Cols || in.Rows != old.Rows {
+	if in.PanePID != old.PanePID || in.Cols != old.Cols || in.Rows != old.Rows || in.Dead != old.Dead { // tmux writes into a dead pane itself
 		m.s.seed(m)
 	}
 }
