@@ -135,6 +135,7 @@ func (t *Terminal) quickCSI(p []byte) int {
 		}
 		ps.nargs = n
 		ps.ninter = 0
+		ps.since, ps.lapsed.kind = 0, ground
 		if private {
 			ps.ninter = 1
 			ps.inter[0] = '?'

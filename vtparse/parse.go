@@ -57,6 +57,15 @@ type parser struct {
 
 	timed  bool   // tmux's string timer runs
 	serial uint64 // counts the strings that started it
+
+	// What capture-pane -P would tell: tmux forgets it only when a sequence
+	// ends, not when its timer drops a string.
+	since  int      // bytes since ground state was entered by a sequence's end
+	told   int      // of them, those that a seed told as an open string
+	lapsed struct { // the string that the timer dropped, none: kind is ground
+		kind     state
+		min, max int // its bytes; after a seed it may have been dropped long before
+	}
 }
 
 // clear forgets the parts of a sequence and stops the timer.
@@ -69,6 +78,7 @@ func (p *parser) clear() {
 func (p *parser) toGround() {
 	p.state = ground
 	p.timed = false
+	p.since, p.told, p.lapsed.kind = 0, 0, ground
 	if cap(p.str) > keptString {
 		p.str = nil
 	}
@@ -78,6 +88,7 @@ func (p *parser) startString(s state) {
 	p.clear()
 	p.state = s
 	p.timed = true
+	p.told = 0
 	p.serial++
 }
 
@@ -283,7 +294,17 @@ func (t *Terminal) Expire(serial uint64) {
 		return
 	}
 	t.resetPen()
-	t.parser.clear()
-	t.parser.state = ground
+	t.parser.lapse()
 	t.last = -1
+}
+
+// lapse drops the open string.
+func (p *parser) lapse() {
+	p.lapsed.kind, p.lapsed.min, p.lapsed.max = p.state, p.since, p.since
+	if p.told > 0 {
+		p.lapsed.min = p.told
+	}
+	p.clear()
+	p.state = ground
+	p.str = nil
 }

@@ -2,6 +2,7 @@ package vtparse
 
 import (
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -11,6 +12,7 @@ type Row struct {
 	tab     *tables
 	written int
 	wrapped bool
+	text    atomic.Pointer[string] // String's answer, once somebody asked
 }
 
 // Len is the number of cells that were kept; cells from Len on are blanks in
@@ -79,8 +81,16 @@ func (r *Row) Style(x int) Style {
 // Wrapped tells whether the text goes on in the next row without a newline.
 func (r *Row) Wrapped() bool { return r.wrapped }
 
-// String returns the text without trailing blanks.
-func (r *Row) String() string { return strings.TrimRight(r.full(), " ") }
+// String returns the text without trailing blanks. It is made once per row, so
+// asking again, also through a later Screen that shares the row, is free.
+func (r *Row) String() string {
+	if s := r.text.Load(); s != nil {
+		return *s
+	}
+	s := strings.TrimRight(r.full(), " ")
+	r.text.Store(&s)
+	return s
+}
 
 // full is the text of all cells that were kept.
 func (r *Row) full() string {

@@ -146,6 +146,72 @@ func TestStringTimer(t *testing.T) {
 	}
 }
 
+// TestLapsedPending: tmux tells a string that its timer dropped as pending
+// until the next sequence ends (measured in 3.3a). The terminal before knows,
+// at the latest when its own timer fired; until then the timer is not started
+// anew by each seed.
+func TestLapsedPending(t *testing.T) {
+	const stale = "\x1bPCCC"
+	seed := vtparse.Seed{Cols: 20, Rows: 2, CursorX: 1, Wrap: true, Lower: 1, SavedX: -1, Shown: []string{"A"}, Pending: []byte(stale)}
+	again := func(pending string, prev *vtparse.Terminal) *vtparse.Terminal {
+		t.Helper()
+		seed.Pending = []byte(pending)
+		term, err := vtparse.NewSeeded(seed, vtparse.Options{}, prev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return term
+	}
+	term := again(stale, nil)
+	serial, open := term.Waiting()
+	if !open {
+		t.Fatal("a pending string is not open")
+	}
+	term = again(stale+"DD", again(stale, term))
+	if now, open := term.Waiting(); !open || now != serial {
+		t.Errorf("serial %d, open %v after two more seeds, want %d", now, open, serial)
+	}
+	term.Expire(serial)
+	for _, p := range []struct{ pending, then, want string }{
+		{stale + "DD", "x", "Ax"},
+		{stale + "DD\x1b[3", "1mx", "Ax"},
+		{stale + "DD\x1b]2;t", "i\ax", "Ax"},
+		{stale + "DDE", "x\x1b\\y", "Ay"}, // grown without a sequence: another string
+		{"\x1b]2;tDD", "x\ay", "Ay"},      // of another kind
+		{"\x1b]2;t", "x\ay", "Ay"},        // shorter
+		{"", "x", "Ax"},
+	} {
+		one := again(stale+"DD", nil)
+		n, _ := one.Waiting()
+		one.Expire(n)
+		if got := write(again(p.pending, again(stale+"DD", one)), p.then).Line(0); got != p.want {
+			t.Errorf("%q pending, then %q: %q, want %q", p.pending, p.then, got, p.want)
+		}
+	}
+	// The string may have lapsed before the first seed: what is told stays as
+	// short as it was, whatever text comes meanwhile.
+	term = again(stale, nil)
+	serial, _ = term.Waiting()
+	write(term, "text\r\nand more")
+	term.Expire(serial)
+	for range 3 {
+		if term = again(stale, term); !term.Ground() {
+			t.Fatal("a string that lapsed before the first seed is open again")
+		}
+		write(term, "text")
+	}
+	// Any sequence's end, CAN too, makes tmux forget it.
+	for _, end := range []string{"\x1b[m", "\x18", "\x1b7", "\x1b]2;x\a"} {
+		one := again(stale, nil)
+		n, _ := one.Waiting()
+		one.Expire(n)
+		write(one, "text"+end)
+		if _, open := again(stale, one).Waiting(); !open {
+			t.Errorf("%q: a new string is taken for the dropped one", end)
+		}
+	}
+}
+
 // TestSeed: what tmux can't tell comes from the terminal before.
 func TestSeed(t *testing.T) {
 	prev := vtparse.New(10, 2, vtparse.Options{})

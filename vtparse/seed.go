@@ -1,6 +1,7 @@
 package vtparse
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 )
@@ -91,8 +92,51 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 	}
 	t.titleSet = prev == nil || string(prev.title) != s.Title
 	t.title = []byte(s.Title)
-	t.Write(s.Pending)
+	t.pend(s.Pending, prev)
 	return t, nil
+}
+
+// pend feeds the bytes of an unfinished sequence. tmux tells a string that its
+// timer dropped as if it were still open, until the next sequence ends: prev
+// knows. A string that was open before keeps its serial, so that the timer that
+// already runs counts.
+func (t *Terminal) pend(pending []byte, prev *Terminal) {
+	ps := &t.parser
+	if prev != nil {
+		pending = pending[t.lapsed(pending, &prev.parser):]
+	}
+	t.Write(pending)
+	if !ps.timed {
+		return
+	}
+	ps.told = ps.since
+	if prev != nil && prev.parser.timed && prev.parser.state == ps.state && ps.since >= prev.parser.since {
+		ps.serial = prev.parser.serial
+	}
+}
+
+// lapsed counts the bytes of pending that are the string that before dropped.
+// What tmux adds to them can only begin with ESC.
+func (t *Terminal) lapsed(pending []byte, before *parser) int {
+	old := before.lapsed
+	if old.kind == ground || len(pending) < old.min {
+		return 0
+	}
+	n := bytes.IndexByte(pending[old.min:], 0x1b)
+	if n += old.min; n < old.min {
+		n = len(pending)
+	}
+	if n > old.max {
+		return 0
+	}
+	probe := New(1, 1, Options{})
+	probe.Write(pending[:n])
+	if !probe.parser.timed || probe.parser.state != old.kind {
+		return 0
+	}
+	old.min, old.max = n, n
+	t.parser.since, t.parser.lapsed = n, old
+	return n
 }
 
 func (s *Seed) check() error {

@@ -119,7 +119,11 @@ func (t *Terminal) Write(p []byte) (int, error) {
 	t.zwj = false
 	for i := 0; i < len(p); {
 		if t.parser.state != ground {
-			i += t.step(p[i:])
+			n := t.step(p[i:])
+			if t.parser.state != ground {
+				t.parser.since += n
+			}
+			i += n
 			continue
 		}
 		switch b := p[i]; {
@@ -145,6 +149,11 @@ func (t *Terminal) Write(p []byte) (int, error) {
 				continue
 			}
 			t.enterEscape()
+			t.parser.since++
+			i++
+		case b == 0x18 || b == 0x1a:
+			t.control(b)
+			t.parser.toGround()
 			i++
 		case b != 0x7f:
 			t.control(b)

@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"akk/vtparse"
 )
@@ -57,6 +58,57 @@ func (srv *Server) Run(st Stream, version string) (string, error) {
 	}
 	return "", nil
 }
+
+// RunTimer plays head, which leaves a string open, waits until tmux has given
+// it up, then plays tail.
+func (srv *Server) RunTimer(cols, rows int, head, tail, version string) (string, error) {
+	if err := srv.Open(cols, rows); err != nil {
+		return "", err
+	}
+	term := vtparse.New(cols, rows, vtparse.Options{TmuxVersion: version, History: 2000})
+	term.Write([]byte("\x1b]2;title\x07"))
+	if err := srv.Write([]byte("\x1b]2;title\x07")); err != nil {
+		return "", err
+	}
+	srv.onData = func(p []byte) { term.Write(p) }
+	if err := srv.Write([]byte(head)); err != nil {
+		return "", err
+	}
+	serial, open := term.Waiting()
+	if !open {
+		return "no timer runs in the mirror", nil
+	}
+	// Nothing tells when the timer fires, but from then on text is shown.
+	var probe []byte
+	srv.onData = func(p []byte) { probe = append(probe[:0], p...) }
+	for end := time.Now().Add(patience); ; time.Sleep(timerPoll) {
+		before := describe(term.State())
+		if err := srv.Write([]byte("z")); err != nil {
+			return "", err
+		}
+		now, err := srv.Do("display-message -p -t " + srv.pane + " '" + format + "'")
+		if err != nil {
+			return "", err
+		}
+		if len(now) > 0 && now[0] != before {
+			break
+		}
+		term.Write(probe)
+		if time.Now().After(end) {
+			return "", fmt.Errorf("tmux kept the string for %v", patience)
+		}
+	}
+	term.Expire(serial)
+	term.Write(probe)
+	srv.onData = func(p []byte) { term.Write(p) }
+	if err := srv.Write([]byte(tail)); err != nil {
+		return "", err
+	}
+	return srv.compare(term)
+}
+
+// timerPoll is how often tmux is asked whether its timer has fired.
+const timerPoll = 100 * time.Millisecond
 
 func (srv *Server) compare(term *vtparse.Terminal) (string, error) {
 	told, err := srv.Do("display-message -p -t " + srv.pane + " '" + format + "'")

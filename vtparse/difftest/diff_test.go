@@ -3,7 +3,9 @@ package difftest
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,8 +20,8 @@ var (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestDifferential plays random streams in the installed tmux and in the
-// emulator. Excluded: a two-column character in a one-column pane, and tmux's
-// string timer.
+// emulator. Excluded: a two-column character in a one-column pane; tmux's
+// string timer has TestDifferentialTimer.
 func TestDifferential(t *testing.T) {
 	if v := Version(); v != *version {
 		t.Skipf("tmux %q is installed, the rules are those of %q", v, *version)
@@ -48,10 +50,48 @@ func TestDifferential(t *testing.T) {
 		small := srv.Shrink(st, *version)
 		again, _ := srv.Run(small, *version)
 		line, _ := json.Marshal(map[string]any{"w": small.Cols, "h": small.Rows, "chunks": small.Chunks(), "tokens": small.Tokens})
-		t.Errorf("stream %d (%dx%d): %s\nshrunk: %q\n%s\ncase: %s", *first+uint64(i), st.Cols, st.Rows, diff, small.Tokens, again, line)
+		t.Errorf("stream %d (%dx%d): %s\nshrunk: %s\n%s\ncase: %s", *first+uint64(i), st.Cols, st.Rows, brief(diff), brief(fmt.Sprintf("%q", small.Tokens)), brief(again), brief(string(line)))
 		if bad >= 10 {
 			t.Fatal("enough")
 		}
 	}
 	t.Logf("%d streams, %d disagreements with tmux %s", *streams, bad, *version)
+}
+
+// brief cuts what a string of a megabyte makes of a message.
+func brief(s string) string {
+	const most = 4000
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s ... (%d bytes more)", s[:most], len(s)-most)
+}
+
+// TestDifferentialTimer: a string that stays open for tmux's five seconds ends
+// by itself, at whatever length, and what follows is text.
+func TestDifferentialTimer(t *testing.T) {
+	if v := Version(); v != *version {
+		t.Skipf("tmux %q is installed, the rules are those of %q", v, *version)
+	}
+	if *streams < 1000 {
+		t.Skip("waits for a timer of five seconds twelve times; run by make fuzz-vt")
+	}
+	dir, err := os.MkdirTemp("", "vt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	srv, err := Start(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer srv.Stop()
+	for _, open := range []string{"\x1b]2;t", "\x1b]8;;", "\x1bP", "\x1bPtmux;", "\x1b_", "\x1bk"} {
+		for _, n := range []int{10, stringLimit + 10} {
+			head := "\x1b[1;31mA\x1b)0\x0e\x1b7" + open + strings.Repeat("C", n)
+			if diff, err := srv.RunTimer(30, 5, head, strings.Repeat("q", 40)+"\x1b\\\x1b8AFTER", *version); diff != "" || err != nil {
+				t.Errorf("%q and %d bytes: %s %v", open, n, brief(diff), err)
+			}
+		}
+	}
 }

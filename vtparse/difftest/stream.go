@@ -3,6 +3,7 @@ package difftest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -33,7 +34,28 @@ func NewStream(n uint64) Stream {
 		}
 		s.Tokens = append(s.Tokens, g.token())
 	}
+	if n%longEvery == 0 {
+		at := r.IntN(len(s.Tokens) + 1)
+		s.Tokens = slices.Insert(s.Tokens, at, g.longString())
+	}
 	return s
+}
+
+const (
+	longEvery   = 25      // every so many streams one has a string of about stringLimit
+	stringLimit = 1 << 20 // bytes, tmux's limit: a longer string has no effect
+)
+
+// longString is a string that is too long for tmux, or nearly, in each of the
+// forms that strings have.
+func (g generator) longString() string {
+	intro := g.pick("\x1b]2;", "\x1b]0;", "\x1b]8;;", "\x1b]7501;state=", "\x1b]52;c;", "\x1bP", "\x1bP1;2q", "\x1bPtmux;", "\x1b_", "\x1bk", "\x1bX", "\x1b^", "\x1b[", "\x1b[?1;")
+	n := stringLimit - len(intro) + g.IntN(9) - 4
+	if g.IntN(3) == 0 {
+		n = 2 * stringLimit
+	}
+	fill := g.pick("C", "7", ";", "é", "\r\n")
+	return intro + strings.Repeat(fill, n/len(fill)) + g.pick("\x1b\\", "\a", "\x18", "\x1a", "\x1b[31m", "")
 }
 
 type generator struct {

@@ -189,16 +189,24 @@ func (s *Server) Open(cols, rows int) error {
 	return err
 }
 
+// piece is what is written at once, in bytes: with more than a pipe holds,
+// tmux would wait for us to read while we wait for it.
+const piece = 32 << 10
+
 // Write writes one chunk and waits until tmux has passed on all of it.
 func (s *Server) Write(p []byte) error {
-	want := s.got + len(p)
-	if _, err := s.fifo.Write(p); err != nil {
-		return err
-	}
-	for s.got < want {
-		if _, err := s.next(); err != nil {
+	for len(p) > 0 {
+		n := min(len(p), piece)
+		want := s.got + n
+		if _, err := s.fifo.Write(p[:n]); err != nil {
 			return err
 		}
+		for s.got < want {
+			if _, err := s.next(); err != nil {
+				return err
+			}
+		}
+		p = p[n:]
 	}
 	return nil
 }
