@@ -127,6 +127,23 @@ func (c *Collection[T]) Each(tx *Tx, broken func(id string, err error), fn func(
 	})
 }
 
+// Newest calls fn for the records from the last id to the first until it says
+// false or fails. Records that can't be read are passed over.
+func (c *Collection[T]) Newest(tx *Tx, fn func(id string, v T, rev Rev) (bool, error)) error {
+	cur := c.bucket(tx).Cursor()
+	for k, raw := cur.Last(); k != nil; k, raw = cur.Prev() {
+		var v T
+		rev, err := decode(raw, &v)
+		if err != nil {
+			continue
+		}
+		if more, err := fn(string(k), v, rev); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 func decode(raw []byte, v any) (Rev, error) {
 	if len(raw) < 8 {
 		return 0, fmt.Errorf("%d bytes are too short for a record", len(raw))

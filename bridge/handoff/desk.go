@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"akk/agents"
+	"akk/bridge/outbox"
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/store"
@@ -36,6 +37,7 @@ type Options struct {
 type Desk struct {
 	db     *store.DB
 	writer *store.Writer
+	outbox *outbox.Box
 	attach func(ctx context.Context, socket string) (panes.Provider, error)
 	agents []agents.Agent
 	log    *slog.Logger
@@ -54,6 +56,9 @@ type Desk struct {
 	sessions map[string]Session
 	tallies  map[string]tally         // by session, as of the start of the daemon
 	claims   map[string]chan struct{} // request ids that are being handed over
+	watches  map[string]Watch         // active ones, by id
+	retained retention                // ended Turns that are to be closed
+	ended    chan struct{}            // a Turn ended
 	closed   bool
 	wg       sync.WaitGroup
 }
@@ -89,13 +94,18 @@ func New(o Options) (*Desk, error) {
 			return err
 		}
 		return turns.Each(tx, func(id string, err error) { d.log.Error("a turn can't be read", "id", id, "error", err) },
-			func(_ string, t Turn, _ store.Rev) error { d.count(t); return nil })
+			func(_ string, t Turn, _ store.Rev) error { d.count(t); d.retained.add(t); return nil })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the store: %w", err)
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.writer = store.NewWriter(d.db)
+	if err := d.begin(); err != nil {
+		d.cancel()
+		d.writer.Close()
+		return nil, fmt.Errorf("reading the store: %w", err)
+	}
 	d.files = newFileWatch(d.log)
 	return d, nil
 }
@@ -191,6 +201,7 @@ func (d *Desk) open(socket string, o *opening, same *ServerRecord) {
 	})
 	d.journal(rpc.Event{Type: "server", Change: "attached", Socket: socket, Time: d.now()})
 	d.wg.Go(func() { s.run(ctx) })
+	d.wg.Go(s.searched)
 	d.changed.fire()
 	close(o.done)
 }
@@ -210,6 +221,7 @@ func (d *Desk) serverGone(s *server) {
 		return servers.Delete(tx, s.id.Socket, rev)
 	})
 	d.journal(rpc.Event{Type: "server", Change: "gone", Socket: s.id.Socket, Time: d.now()})
+	d.settleOrphans(s.id, func(Key) bool { return true })
 	_ = s.prov.Close()
 	d.changed.fire()
 }
@@ -225,6 +237,7 @@ func (d *Desk) Remembered() []ServerRecord {
 
 // Forget removes a remembered server that is not there any more.
 func (d *Desk) Forget(r ServerRecord) {
+	d.settleOrphans(panes.ServerID{Socket: r.Socket, PID: r.PID, Start: r.Start}, func(Key) bool { return true })
 	d.write(func(tx *store.Tx) error {
 		have, rev, err := servers.Get(tx, r.Socket)
 		if err != nil || have.PID != r.PID {
@@ -248,7 +261,7 @@ func (d *Desk) Servers(context.Context) ([]rpc.Server, error) {
 func (d *Desk) Owed() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.servers) > 0 || len(d.opening) > 0
+	return len(d.servers) > 0 || len(d.opening) > 0 || d.outbox.InFlight()
 }
 
 // Changed returns a channel that is closed at the next change of anything that
@@ -331,6 +344,7 @@ func (d *Desk) remember(s Session, t Turn) {
 	defer d.mu.Unlock()
 	d.sessions[s.ID] = s
 	d.count(t)
+	d.settled(t)
 }
 
 // sessionOf returns the newest Session of a terminal, nil if it has none, with
@@ -383,6 +397,7 @@ func (d *Desk) Close() {
 		_ = s.prov.Close()
 	}
 	d.files.close()
+	d.outbox.Close()
 	d.writer.Close()
 }
 

@@ -338,6 +338,7 @@ func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal
 	go func() {
 		defer s.wg.Done()
 		if waitExit(ctx, m.proc.PID, func() bool { return alive(s.prov.Processes(i.Pane), t.key) }) {
+			t.lastLook()
 			t.box.post(message{gone: errExited})
 			s.mu.Lock()
 			if p := s.panes[i.Pane]; p != nil {

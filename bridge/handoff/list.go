@@ -38,7 +38,7 @@ func (d *Desk) views(socket string) []*view {
 }
 
 // List is the document of the list tool.
-func (d *Desk) List(_ context.Context, _ rpc.Caller, p rpc.ListParams) (rpc.List, error) {
+func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
 	if p.Agent != "" && agents.Kind(p.Agent) != agents.Codex && agents.Kind(p.Agent) != agents.Claude {
 		return rpc.List{}, usage("use codex or claude", "no agent is called %q", p.Agent)
 	}
@@ -47,7 +47,7 @@ func (d *Desk) List(_ context.Context, _ rpc.Caller, p rpc.ListParams) (rpc.List
 		Store:           rpc.StoreState{Status: "compatible", StoreDir: d.db.Dir(), Readable: true, Writable: true, FormatVersion: schemaVersion},
 		Reconciliation:  rpc.Reconciliation{Status: "completed"},
 		ActionContracts: contracts(),
-		Terminals:       []rpc.Row{}, TerminalWatches: []any{}, UnavailableManagedTurns: []rpc.Turn{},
+		Terminals:       []rpc.Row{}, TerminalWatches: d.listWatches(c, p), UnavailableManagedTurns: []rpc.Turn{},
 		TerminalScan: rpc.TerminalScan{Enabled: true, Agents: []string{}, ApprovalScan: "enabled"},
 	}
 	for _, a := range d.agents {

@@ -138,6 +138,7 @@ func (f *feeder) poll() {
 		f.log = l
 	}
 	events, err := f.log.Poll()
+	replaced := errors.Is(err, agents.ErrLogReplaced)
 	if err != nil {
 		f.warn("the agent's log can't be read", "path", f.log.Path(), "error", err)
 		if errors.Is(err, agents.ErrLogReplaced) {
@@ -147,7 +148,7 @@ func (f *feeder) poll() {
 	}
 	f.watch.set(f, f.log.WatchPaths())
 	st := f.log.State()
-	f.post(&logUpdate{path: f.log.Path(), events: events, state: &st, status: f.log.Status()})
+	f.post(&logUpdate{path: f.log.Path(), events: events, state: &st, status: f.log.Status(), replaced: replaced})
 }
 
 func (f *feeder) warn(msg string, args ...any) {

@@ -61,6 +61,9 @@ type logUpdate struct {
 	events []agents.LogEvent
 	state  *agents.LogState
 	status *agents.AppStatus
+	// replaced is set when the file was truncated or another one took its
+	// place: what was read before is history of another file.
+	replaced bool
 }
 
 type mailbox struct {

@@ -28,11 +28,6 @@ func (d *Desk) Cancel(context.Context, rpc.Caller, rpc.CancelParams) (r rpc.Canc
 	return r, notYet(rpc.MethodCancel)
 }
 
-// Renew is not there yet.
-func (d *Desk) Renew(context.Context, rpc.Caller, rpc.RenewParams) (r rpc.Renew, err error) {
-	return r, notYet(rpc.MethodRenew)
-}
-
 // CloseTurn is not there yet.
 func (d *Desk) CloseTurn(context.Context, rpc.Caller, rpc.CloseParams) (r rpc.Close, err error) {
 	return r, notYet(rpc.MethodClose)
@@ -51,45 +46,4 @@ func (d *Desk) Takeover(context.Context, rpc.Caller, rpc.HoldParams) (r rpc.Hold
 // Handback is not there yet.
 func (d *Desk) Handback(context.Context, rpc.Caller, rpc.HoldParams) (r rpc.HoldResult, err error) {
 	return r, notYet(rpc.MethodHandback)
-}
-
-// Watch is not there yet.
-func (d *Desk) Watch(context.Context, rpc.Caller, rpc.WatchParams) (r rpc.WatchResult, err error) {
-	return r, notYet(rpc.MethodWatch)
-}
-
-// Unwatch is not there yet.
-func (d *Desk) Unwatch(context.Context, rpc.Caller, rpc.WatchIDParams) (r rpc.WatchResult, err error) {
-	return r, notYet(rpc.MethodUnwatch)
-}
-
-// WatchStatus is not there yet.
-func (d *Desk) WatchStatus(context.Context, rpc.Caller, rpc.WatchIDParams) (r rpc.WatchResult, err error) {
-	return r, notYet(rpc.MethodWatchStatus)
-}
-
-// Turns is not there yet.
-func (d *Desk) Turns(context.Context, rpc.Caller, rpc.TurnsParams) (r []rpc.Turn, err error) {
-	return r, notYet(rpc.MethodTurns)
-}
-
-// Callbacks is not there yet.
-func (d *Desk) Callbacks(context.Context, rpc.Caller, rpc.CallbacksParams) (r []rpc.Delivery, err error) {
-	return r, notYet(rpc.MethodCallbacks)
-}
-
-// RetryCallback is not there yet.
-func (d *Desk) RetryCallback(context.Context, rpc.Caller, rpc.RetryCallbackParams) (r rpc.RetryCallback, err error) {
-	return r, notYet(rpc.MethodRetryCallback)
-}
-
-// Outcome is not there yet.
-func (d *Desk) Outcome(context.Context, rpc.Caller, rpc.OutcomeParams) (r rpc.Delivery, err error) {
-	return r, notYet(rpc.MethodOutcome)
-}
-
-// Deliveries has none yet.
-func (d *Desk) Deliveries(ctx context.Context, _ rpc.Caller, _ func(rpc.Lease) error) error {
-	<-ctx.Done()
-	return nil
 }

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"akk/agents"
+	"akk/bridge/outbox"
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/store"
 )
 
 const (
-	schemaVersion = 1
+	schemaVersion = 2
 	// journalKeep is how many events stay readable; some 50 MB at most.
 	journalKeep = 100_000
 	// finalTextMax bounds the agent's final text in a record, in characters
@@ -94,6 +95,7 @@ type Turn struct {
 	HumanSince *time.Time `json:"human_since,omitempty"` // a human has had the terminal since then
 	ClosedAt   *time.Time `json:"closed_at,omitempty"`
 	Closed     string     `json:"closed,omitempty"` // why it was closed
+	Limits
 	Scope      string     `json:"scope"`
 	Hash       string     `json:"hash"`
 	AltHash    string     `json:"alt_hash,omitempty"` // of the text as a composer that expands TAB keeps it
@@ -161,7 +163,7 @@ func newJournal(keep int) *store.Log[rpc.Event] {
 
 // Schema is what the daemon's store holds.
 func Schema() store.Schema {
-	return store.Schema{Version: schemaVersion, Tables: []store.Table{sessions, turns, receipts, servers, journal}}
+	return store.Schema{Version: schemaVersion, Tables: []store.Table{sessions, turns, receipts, servers, watches, outbox.Table, journal}, Upgrades: upgrades}
 }
 
 // open tells whether the Turn still waits for its end.

@@ -147,6 +147,9 @@ func turnDoc(t *Turn, v *view) rpc.Turn {
 
 // turnStatus is the contract's word (CONTRACT-outputs §5).
 func turnStatus(t *Turn, v *view) string {
+	if t.ClosedAt != nil {
+		return "closed"
+	}
 	switch t.Outcome {
 	case OutcomeCompleted:
 		return "idle"
@@ -157,7 +160,10 @@ func turnStatus(t *Turn, v *view) string {
 	case OutcomeNotAccepted, OutcomeUncertain, OutcomeLost:
 		return "stalled"
 	}
-	if v != nil && t.Stage == StageAccepted && v.Reading.Activity == agents.Blocked {
+	switch {
+	case t.StalledAt != nil:
+		return "stalled"
+	case t.Asked != "", v != nil && t.Stage == StageAccepted && v.Reading.Activity == agents.Blocked:
 		return "waiting_for_openclaw"
 	}
 	return "waiting_for_agent"

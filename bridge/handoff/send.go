@@ -55,7 +55,8 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 		return rpc.Send{}, bad
 	}
 	req := &sendRequest{text: text, reply: make(chan sendReply, 1),
-		turn: Turn{ID: newID("turn", d.now()), RequestID: p.RequestID, Host: c.Kind, Scope: scopeFollow, Hash: hash, AltHash: alt, Size: len(text)}}
+		turn: Turn{ID: newID("turn", d.now()), RequestID: p.RequestID, Host: c.Kind, Scope: scopeFollow, Hash: hash, AltHash: alt, Size: len(text),
+			Limits: newLimits(route(c), p.AgentTimeoutMinutes, p.AgentHardTimeoutMinutes, d.now())}}
 	live, bad := d.claim(req, t)
 	if bad != nil {
 		return rpc.Send{}, bad
@@ -247,6 +248,7 @@ func sendDoc(t Turn, replayed bool) rpc.Send {
 	s := rpc.Send{SessionID: t.SessionID, TurnID: t.ID, ConversationID: t.ID, TerminalID: t.TerminalID, MessageID: t.RequestID, Scope: t.Scope,
 		DeliveryReceipt: t.Stage, TerminalInputDispatched: t.Dispatched || t.open(), Delivered: t.Entered, AgentAcceptance: "unproven",
 		ManagementMode: "managed", ObservationMode: "managed_monitor", Replayed: replayed, Reason: t.Reason, Conversation: &turn}
+	s.Capabilities = rpc.Capabilities{Callback: t.Route != nil, InteractionNotify: t.Route != nil}
 	next := func(action string, doNotRetry bool) {
 		s.DoNotRetry = doNotRetry
 		s.NextAction = &rpc.NextAction{Action: action, ConversationID: t.ID, SessionID: t.SessionID, TurnID: t.ID, Reason: t.Reason, DoNotRetry: doNotRetry}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"akk/agents"
+	"akk/bridge/outbox"
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/store"
@@ -157,18 +158,24 @@ func (t *terminal) input(w panes.Write, then func(err error)) {
 
 // commit makes the Turn durable together with its journal line.
 func (t *terminal) commit(c *carried, eff Effect) {
+	calls := turnCalls(&c.disp.Turn, eff.Change, t.mon.question, t.mon.control)
 	turn, session := c.disp.Turn, c.session
 	live, box := c.live, t.box
 	ev := t.turnEvent(turn, eff.Change)
+	var sent outbox.Change
 	t.desk.writer.Do(func(tx *store.Tx) error {
 		if err := putTurn(tx, session, turn); err != nil {
 			return err
 		}
-		_, _, err := journal.Append(tx, ev)
-		return err
+		if _, _, err := journal.Append(tx, ev); err != nil {
+			return err
+		}
+		sent = nil
+		return calls.apply(tx, t.desk.outbox, &sent)
 	}, func(err error) {
 		if err == nil {
 			store.FailAt("handoff.committed." + eff.Change)
+			t.desk.outbox.Committed(sent)
 			live.set(turn)
 			t.desk.remember(session, turn)
 			t.desk.journalled.fire()
@@ -211,6 +218,7 @@ func (t *terminal) turnEvent(turn Turn, change string) rpc.Event {
 // resume takes up the Turns of this terminal that were open when the daemon
 // ended. Nothing is typed for them again.
 func (t *terminal) resume() {
+	defer t.resumeWatches()
 	s, sum := t.desk.sessionOf(t.key)
 	if s == nil {
 		return

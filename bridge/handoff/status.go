@@ -66,9 +66,10 @@ func (d *Desk) turnStatus(ctx context.Context, p rpc.StatusParams) (rpc.Status, 
 		if err != nil {
 			return rpc.Status{}, err
 		}
-		if !t.open() || p.WaitMillis <= 0 || ctx.Err() != nil {
+		rests := !t.open() || t.ClosedAt != nil || t.Asked != "" || t.StalledAt != nil // it waits for somebody else than the agent
+		if rests || p.WaitMillis <= 0 || ctx.Err() != nil {
 			st := d.turnDocument(t)
-			st.TimedOut = p.WaitMillis > 0 && t.open()
+			st.TimedOut = p.WaitMillis > 0 && !rests
 			return st, nil
 		}
 		if changed != nil {

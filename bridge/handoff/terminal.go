@@ -57,6 +57,7 @@ type terminal struct {
 	turnCount  int // of the session
 	aliases    []string
 	firstSeen  time.Time
+	mon        monitor // monitor.go
 }
 
 // view is what other goroutines see of a terminal: immutable.
@@ -155,6 +156,7 @@ func (t *terminal) handle(m message) (gone bool) {
 		t.facts.Since = now
 		t.report(true)
 		t.step(Event{Kind: EvGone, Err: m.gone})
+		t.observeGone(m.gone)
 		return true
 	}
 	return false
@@ -197,6 +199,7 @@ func (t *terminal) setLog(u *logUpdate) {
 	if len(u.events) > 0 {
 		t.step(Event{Kind: EvLog, Logs: u.events, LogPath: u.path})
 	}
+	t.observeLog(u)
 }
 
 // read computes the reading of the newest screen and moves everything on that
@@ -226,6 +229,7 @@ func (t *terminal) read() {
 	t.report(false)
 	t.hold(now)
 	t.step(Event{Kind: EvFacts})
+	t.observe()
 }
 
 // report journals a change: at once on the way down to blocked or exited, else
@@ -321,6 +325,7 @@ func (t *terminal) fired() {
 	t.wakes = slices.DeleteFunc(t.wakes, func(at time.Time) bool { return !at.After(now) })
 	t.hold(now)
 	t.step(Event{Kind: EvTick})
+	t.observe()
 	t.rearm()
 	t.publish()
 }
@@ -373,6 +378,9 @@ func (t *terminal) journal(e rpc.Event) {
 	e.Time = t.desk.now()
 	e.TerminalID, e.Pane, e.Socket, e.Agent = t.publicID(), t.facts.Info.Pane, t.srv.id.Socket, string(t.agent.Kind())
 	t.desk.journal(e)
+	if e.Type == "hold" {
+		t.holdMoved()
+	}
 }
 
 // publicReading is a reading as it may be stored and told: secrets redacted.

@@ -16,7 +16,7 @@ type List struct {
 	Reconciliation          Reconciliation  `json:"reconciliation"`
 	ActionContracts         ActionContracts `json:"action_contracts"`
 	Terminals               []Row           `json:"terminals"`
-	TerminalWatches         []any           `json:"terminal_watches"`
+	TerminalWatches         []Watch           `json:"terminal_watches"`
 	UnavailableManagedTurns []Turn          `json:"unavailable_managed_turns"`
 	TerminalScan            TerminalScan    `json:"terminal_scan"`
 	Servers                 []Server        `json:"servers"` // ours
