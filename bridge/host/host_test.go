@@ -28,19 +28,22 @@ import (
 // in any of them must be a JSON-RPC message (R188).
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // A bridge ends within a second by its own clocks (R216); the rest of
 // endsWithin is for a machine that runs other tests at the same time.
 const (
 	_          = uint(time.Second - time.Millisecond - drainTime - endTime)
-	endsWithin = 6 * time.Second
+	endsWithin = 15 * time.Second
 )
 
 // childEnv makes the test binary a bridge without a daemon.
 const childEnv = "AKK_TEST_BRIDGE"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == commandArg {
+		os.Exit(hostCommand(os.Args[2], os.Args[3:]))
+	}
 	if os.Getenv(childEnv) != "" {
 		err := RunBridge(context.Background(), os.Stdin, os.Stdout, os.Stderr, Options{Version: "1", Level: slog.LevelDebug,
 			Connect: func(context.Context) (*rpc.Client, error) { return nil, rpc.ErrNoDaemon }})
@@ -214,7 +217,7 @@ func (d *desk) Events(ctx context.Context, _ rpc.Caller, _ rpc.EventsParams, sta
 }
 
 // daemon serves the desk; stop ends it.
-func daemon(t *testing.T, d *desk, path string) (stop func()) {
+func daemon(t *testing.T, d rpc.Desk, path string) (stop func()) {
 	t.Helper()
 	ln, err := rpc.Listen(path)
 	if err != nil {

@@ -30,6 +30,7 @@ const (
 type link struct {
 	ctx     context.Context // the bridge's
 	connect func(context.Context) (*rpc.Client, error)
+	guard   func() error // why no call may go through now; nil = none
 	log     *slog.Logger
 	wg      sync.WaitGroup
 
@@ -145,10 +146,20 @@ func (l *link) run(a *attempt) {
 	a.client, a.err = l.connect(ctx)
 }
 
+// ready is get for whoever may still do something.
+func (l *link) ready(ctx context.Context) (*rpc.Client, error) {
+	if l.guard != nil {
+		if err := l.guard(); err != nil {
+			return nil, err
+		}
+	}
+	return l.get(ctx)
+}
+
 func through[T any](ctx context.Context, l *link, f func(*rpc.Client) (T, error)) (T, error) {
 	for again := false; ; again = true {
 		var v T
-		c, err := l.get(ctx)
+		c, err := l.ready(ctx)
 		if err == nil {
 			v, err = f(c)
 		}
@@ -188,9 +199,29 @@ func (l *link) Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error) {
 
 // Events is not repeated: a reader of the journal resumes by itself.
 func (l *link) Events(ctx context.Context, p rpc.EventsParams, started func(rpc.EventsResult) error, yield func(rpc.Event) error) error {
-	c, err := l.get(ctx)
+	c, err := l.ready(ctx)
 	if err != nil {
 		return told(err)
 	}
 	return c.Events(ctx, p, started, yield)
+}
+
+// deliveries leases this Host's callbacks until ctx or the connection ends.
+func (l *link) deliveries(ctx context.Context, yield func(rpc.Lease) error) error {
+	c, err := l.ready(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Deliveries(ctx, yield)
+}
+
+// outcome tells what became of a lease. It asks no guard: what was done must
+// be known.
+func (l *link) outcome(ctx context.Context, p rpc.OutcomeParams) error {
+	c, err := l.get(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = c.Outcome(ctx, p)
+	return err
 }

@@ -57,7 +57,7 @@ func (l *link) RetryCallback(ctx context.Context, p rpc.RetryCallbackParams) (rp
 
 // onceOnly runs f on a live connection and never again.
 func onceOnly[T any](ctx context.Context, l *link, f func(*rpc.Client) (T, error)) (T, error) {
-	c, err := l.get(ctx)
+	c, err := l.ready(ctx)
 	if err != nil {
 		var none T
 		return none, told(err)
