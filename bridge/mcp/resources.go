@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strings"
 	"sync"
@@ -25,23 +26,27 @@ const (
 	againAfter = time.Second
 )
 
-// terminalURI and turnURI name a resource; ids are percent-encoded.
-func terminalURI(id string) string { return terminalStart + url.PathEscape(id) }
-func turnURI(id string) string     { return turnStart + url.PathEscape(id) }
+// subscribedMax bounds the URIs that are kept; a Host has a few.
+const subscribedMax = 4096
 
 type resources struct {
 	*server
 	srv  *sdk.Server
 	once sync.Once
+
+	mu sync.Mutex
+	// subscribed are the URIs as their subscribers wrote them: an id may be
+	// percent-encoded or not, and a notification names it in the same way.
+	subscribed map[string]int
 }
 
 func (r *resources) add(srv *sdk.Server) {
 	r.srv = srv
 	srv.AddResource(&sdk.Resource{URI: terminalsURI, Name: "terminals", Title: "Agent terminals", MIMEType: jsonType,
 		Description: "the document of " + prefix + "list"}, r.read)
-	srv.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: terminalStart + "{id}", Name: "terminal", Title: "One agent terminal", MIMEType: jsonType,
-		Description: "the document of " + prefix + "status for a terminal_id (percent-encoded)"}, r.read)
-	srv.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: turnStart + "{id}", Name: "turn", Title: "One turn", MIMEType: jsonType,
+	srv.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: terminalStart + "{+id}", Name: "terminal", Title: "One agent terminal", MIMEType: jsonType,
+		Description: "the document of " + prefix + "status for a terminal_id"}, r.read)
+	srv.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: turnStart + "{+id}", Name: "turn", Title: "One turn", MIMEType: jsonType,
 		Description: "the document of " + prefix + "status for a turn_id"}, r.read)
 }
 
@@ -90,7 +95,25 @@ func (r *resources) subscribe(_ context.Context, req *sdk.SubscribeRequest) erro
 	if _, kind := resourceID(req.Params.URI); kind == "" && req.Params.URI != terminalsURI {
 		return sdk.ResourceNotFoundError(req.Params.URI)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.subscribed[req.Params.URI] == 0 && len(r.subscribed) >= subscribedMax {
+		return errors.New("too many resources are subscribed to: unsubscribe from some")
+	}
+	if r.subscribed == nil {
+		r.subscribed = map[string]int{}
+	}
+	r.subscribed[req.Params.URI]++
 	r.once.Do(func() { go r.follow() })
+	return nil
+}
+
+func (r *resources) unsubscribe(_ context.Context, req *sdk.UnsubscribeRequest) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.subscribed[req.Params.URI]--; r.subscribed[req.Params.URI] <= 0 {
+		delete(r.subscribed, req.Params.URI)
+	}
 	return nil
 }
 
@@ -110,7 +133,7 @@ func (r *resources) follow() {
 			} else {
 				last = e.Seq
 			}
-			for _, uri := range touched(e) {
+			for _, uri := range r.touched(e) {
 				if err := r.srv.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}); err != nil {
 					r.Logger.Debug("resource update", "uri", uri, "err", err)
 				}
@@ -128,14 +151,16 @@ func (r *resources) follow() {
 	}
 }
 
-// touched are the resources that an event changes.
-func touched(e rpc.Event) []string {
-	uris := []string{terminalsURI}
-	if e.TerminalID != "" {
-		uris = append(uris, terminalURI(e.TerminalID))
-	}
-	if e.TurnID != "" {
-		uris = append(uris, turnURI(e.TurnID))
+// touched are the subscribed resources that an event changes.
+func (r *resources) touched(e rpc.Event) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var uris []string
+	for uri := range r.subscribed {
+		id, kind := resourceID(uri)
+		if uri == terminalsURI || e.Type == "gap" || kind == terminalStart && id == e.TerminalID || kind == turnStart && id == e.TurnID {
+			uris = append(uris, uri)
+		}
 	}
 	return uris
 }

@@ -102,6 +102,9 @@ func plain(key string) string {
 // authority is a digest in a sentence: 32 or more hexadecimal digits.
 var authority = regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)
 
+// authorityMin is the least that authority matches, in bytes.
+const authorityMin = 32
+
 func scrub(s string) string { return authority.ReplaceAllString(s, "[removed]") }
 
 // sanitise returns the document as JSON without the private parts.
@@ -196,7 +199,7 @@ func (c *cleaner) value(r rule) {
 		})
 	case '"':
 		s := c.text()
-		if r == scrubIt && !c.bad {
+		if r == scrubIt && !c.bad && len(s) > authorityMin {
 			var v string
 			if json.Unmarshal(s, &v) == nil && authority.MatchString(v) {
 				s, _ = json.Marshal(scrub(v)) // a string always marshals

@@ -63,7 +63,7 @@ func New(o Options) *sdk.Server {
 			// Not nil: the default announces logging, which is deprecated.
 			Capabilities:       &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
 			SubscribeHandler:   r.subscribe,
-			UnsubscribeHandler: func(context.Context, *sdk.UnsubscribeRequest) error { return nil },
+			UnsubscribeHandler: r.unsubscribe,
 		})
 	r.add(srv)
 	for _, t := range tools {
