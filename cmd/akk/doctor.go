@@ -1,6 +1,7 @@
 package main
 
 import (
+	"akk/bridge/host"
 	"akk/bridge/rpc"
 	"akk/cmd/akk/config"
 	"akk/ui"
@@ -10,11 +11,19 @@ import (
 )
 
 func newDoctor(a *app) *cobra.Command {
-	return &cobra.Command{
+	var s host.Selection
+	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check tmux, the settings, the daemon and the store",
+		Short: "Check tmux, the settings, the daemon and the store; with a host profile, that too",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			var more []rpc.Check
+			if s.Profile != "" || s.Host != "" || s.HostVersion != "" {
+				var err error
+				if more, err = hostChecks(s); err != nil {
+					return err
+				}
+			}
 			checks := []rpc.Check{check("tmux", "3.2 or newer", launch.CheckVersion(c.Context()))}
 			path := a.configPath
 			if path == "" {
@@ -27,16 +36,19 @@ func newDoctor(a *app) *cobra.Command {
 				checks = append(checks, check("daemon", "answers", err))
 				if err == nil {
 					defer d.Close()
-					more, err := d.Doctor(c.Context())
+					desk, err := d.Doctor(c.Context())
 					if err != nil {
 						checks = append(checks, check("desk", "", err))
 					}
-					checks = append(checks, more.Checks...)
+					checks = append(checks, desk.Checks...)
 				}
 			}
-			return a.printChecks(checks)
+			return a.printChecks(append(checks, more...))
 		},
 	}
+	c.Flags().StringVar(&s.Profile, "host-profile", "", "also check this host profile `file`, in this environment; with --host and --host-version")
+	hostFlags(c, &s)
+	return c
 }
 
 func check(name, detail string, err error) rpc.Check {

@@ -12,14 +12,17 @@ import (
 )
 
 func newHostBridge(a *app) *cobra.Command {
-	var variable string
+	var s host.Selection
 	var debug bool
 	c := &cobra.Command{
 		Use:   "host-bridge",
 		Short: "Serve MCP on standard input and output, for a Host that starts this command",
-		Long: `Serves the tools agent_knock_knock_list, _status and _send over MCP on standard
-input and output. A Host (any MCP client) starts it and ends it; what goes wrong
-is written to standard error, never to standard output.`,
+		Long: `Serves the tools agent_knock_knock_* over MCP on standard input and output. A
+Host (any MCP client) starts it and ends it; what goes wrong is written to
+standard error, never to standard output.
+
+With --profile the Host is called back by a command of its own: see
+docs/host-profile.md. A profile that can't be used is told by every tool.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			out := a.out
@@ -30,22 +33,24 @@ is written to standard error, never to standard output.`,
 			if debug {
 				level = slog.LevelDebug
 			}
-			session, problem := host.Session(os.LookupEnv, variable)
+			id, problem := host.Resolve(os.LookupEnv, s)
 			return host.RunBridge(c.Context(), a.in, out, a.errs, host.Options{
-				Version: version, Session: session, Problem: problem, Level: level,
-				Connect: func(ctx context.Context) (*rpc.Client, error) { return a.bridgeConnect(ctx, session) },
+				Version: version, Identity: id, Problem: problem, Level: level,
+				Connect: func(ctx context.Context) (*rpc.Client, error) { return a.bridgeConnect(ctx, id) },
 			})
 		},
 	}
-	c.Flags().StringVar(&variable, "session-variable", "", "environment `variable` that holds the Host's session (default AKK_HOST_SESSION)")
+	c.Flags().StringVar(&s.Profile, "profile", "", "host profile `file`, or the id of one from `akk host-profile list`")
+	hostFlags(c, &s)
+	c.Flags().StringVar(&s.SessionVariable, "session-variable", "", "without a profile: environment `variable` that holds the Host's session (default AKK_HOST_SESSION)")
 	c.Flags().BoolVar(&debug, "debug", false, "log more")
 	return c
 }
 
 // bridgeConnect reaches the daemon for a Host. A tmux server that is not there
 // is no failure: the list says so, and it may come later.
-func (a *app) bridgeConnect(ctx context.Context, session string) (*rpc.Client, error) {
-	c, err := a.dialAs(ctx, rpc.HelloParams{Client: "host-bridge", Session: session})
+func (a *app) bridgeConnect(ctx context.Context, id host.Identity) (*rpc.Client, error) {
+	c, err := a.dialAs(ctx, rpc.HelloParams{Client: "host-bridge", Session: id.Session, Route: id.Route})
 	if err != nil {
 		return nil, err
 	}

@@ -10,9 +10,10 @@ import (
 
 // Shipped is one of them.
 type Shipped struct {
-	ID   string
-	Host string
-	Note string // one sentence: what the Host must do
+	ID    string `json:"id"`
+	Host  string `json:"host"`
+	Range string `json:"range"`
+	Note  string `json:"note"` // one sentence: what the Host must do
 }
 
 // shipped is in the order of the list.
