@@ -1,6 +1,9 @@
 package vtparse
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // This file reads finished strings: titles, and the signals that programs give
 // about themselves. Rules: a title that is not clean is refused, as in tmux;
@@ -171,13 +174,10 @@ func (t *Terminal) windowOps() {
 
 func (t *Terminal) pushTitle() {
 	t.titles = append(t.titles, string(t.title))
-	size := 0
-	for i := len(t.titles) - 1; i >= 0; i-- {
-		size += len(t.titles[i])
-		if size > maxTitleBytes || len(t.titles)-i > maxTitles {
-			t.titles = append([]string(nil), t.titles[i+1:]...)
-			return
-		}
+	t.titleBytes += len(t.title)
+	for len(t.titles) > maxTitles || t.titleBytes > maxTitleBytes {
+		t.titleBytes -= len(t.titles[0])
+		t.titles = slices.Delete(t.titles, 0, 1)
 	}
 }
 
@@ -188,5 +188,7 @@ func (t *Terminal) popTitle() {
 	}
 	t.titleSet = true
 	t.title = append(t.title[:0], t.titles[n-1]...)
+	t.titleBytes -= len(t.titles[n-1])
+	t.titles[n-1] = ""
 	t.titles = t.titles[:n-1]
 }

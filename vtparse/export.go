@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"html"
 	"strings"
+	"unicode"
 )
 
 // This file draws a Screen elsewhere: as text with escape sequences, and as a
-// picture. Rule: what is drawn is what the screen holds; colours of the palette
-// are the usual ones, since only the user's terminal knows its own.
+// picture. Rules: what is drawn is what the screen holds, but no control
+// character leaves (newer tmux keeps C1 in cells); colours of the palette are
+// the usual ones, since only the user's terminal knows its own.
 
 // ANSI returns the rows as text with SGR sequences, a newline after each, and
 // the default style at the end of every row.
@@ -22,14 +24,24 @@ func (s *Screen) ANSI() string {
 		}
 		for _, run := range runs {
 			if sgr := run.Style.SGR(); sgr != "" {
-				fmt.Fprintf(&b, "\x1b[%sm%s\x1b[0m", sgr, run.Text)
+				fmt.Fprintf(&b, "\x1b[%sm%s\x1b[0m", sgr, clean(run.Text))
 			} else {
-				b.WriteString(run.Text)
+				b.WriteString(clean(run.Text))
 			}
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// clean drops control characters, and the two that XML has no place for.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == 0xfffe || r == 0xffff {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 const (
@@ -40,23 +52,24 @@ const (
 	svgBackground = "#1e222a"
 )
 
-// SVG returns the screen as a picture.
+// SVG returns the screen as a picture: well-formed XML without scripts or
+// links, whatever the screen holds.
 func (s *Screen) SVG() string {
 	var b bytes.Buffer
 	width := float64(s.Cols)*svgCellWidth + 2*svgMargin
 	height := s.Rows*svgCellHeight + 2*svgMargin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d">`+"\n", width, height, width, height)
 	if s.Title != "" {
-		fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(s.Title))
+		fmt.Fprintf(&b, "<title>%s</title>\n", html.EscapeString(clean(s.Title)))
 	}
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", svgBackground)
 	b.WriteString(`<g font-family="ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">` + "\n")
 	for y := range s.Rows {
 		s.svgRow(&b, y)
 	}
-	if c := s.Cursor; c.Visible && c.X < s.Cols {
+	if c := s.Cursor; c.Visible { // with a wrap pending it stands on the last column
 		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s" fill-opacity="0.5"/>`+"\n",
-			svgX(c.X), svgMargin+c.Y*svgCellHeight, svgCellWidth, svgCellHeight, svgForeground)
+			svgX(min(c.X, s.Cols-1)), svgMargin+c.Y*svgCellHeight, svgCellWidth, svgCellHeight, svgForeground)
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
@@ -65,14 +78,21 @@ func (s *Screen) SVG() string {
 func svgX(x int) float64 { return svgMargin + float64(x)*svgCellWidth }
 
 // svgRow draws stretches of one style: the background first, then the text,
-// stretched to the columns that it takes.
+// stretched to the columns that it takes. A wide character is a stretch of its
+// own, because fonts differ in how wide it is.
 func (s *Screen) svgRow(b *bytes.Buffer, y int) {
 	r := s.Row(y)
 	top := svgMargin + y*svgCellHeight
 	for x := 0; x < r.Len(); {
 		style, from := r.Style(x), x
 		var text strings.Builder
-		for ; x < r.Len() && (r.Style(x) == style || r.Width(x) == 0); x++ {
+		if r.Width(x) != 1 {
+			text.WriteString(r.Text(x))
+			if x++; r.Width(from) == 2 && x < r.Len() && r.Width(x) == 0 {
+				x++
+			}
+		}
+		for ; x < r.Len() && r.Style(x) == style && r.Width(x) == 1 && r.Width(from) == 1; x++ {
 			text.WriteString(r.Text(x))
 		}
 		fg, bg := svgColors(style)
@@ -84,18 +104,8 @@ func (s *Screen) svgRow(b *bytes.Buffer, y int) {
 			continue
 		}
 		fmt.Fprintf(b, `<text x="%.1f" y="%d" textLength="%.1f" fill="%s"%s>%s</text>`+"\n",
-			svgX(from), top+svgCellHeight-5, w, fg, svgAttributes(style), xmlText(text.String()))
+			svgX(from), top+svgCellHeight-5, w, fg, svgAttributes(style), html.EscapeString(clean(text.String())))
 	}
-}
-
-// xmlText escapes s and drops what XML does not allow.
-func xmlText(s string) string {
-	return html.EscapeString(strings.Map(func(r rune) rune {
-		if r < 0x20 || r == 0xfffe || r == 0xffff {
-			return -1
-		}
-		return r
-	}, s))
 }
 
 // svgColors returns both colours; bg is "" for the picture's own.
@@ -138,9 +148,15 @@ func svgAttributes(s Style) string {
 	}
 	if len(lines) > 0 {
 		a += ` text-decoration="` + strings.Join(lines, " ") + `"`
+		if u := s.UlStyle; s.Has(Underline) && int(u) < len(svgUnderlines) && svgUnderlines[u] != "" {
+			a += ` style="text-decoration-style:` + svgUnderlines[u] + `"`
+		}
 	}
 	return a
 }
+
+// svgUnderlines are the CSS names of the underline styles other than one line.
+var svgUnderlines = [...]string{2: "double", 3: "wavy", 4: "dotted", 5: "dashed"}
 
 // svgPalette are the first 16 colours, as xterm has them.
 var svgPalette = [16]string{

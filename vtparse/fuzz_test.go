@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode"
 
 	"akk/vtparse"
 )
@@ -25,7 +26,7 @@ func FuzzWrite(f *testing.F) {
 				check(t, term)
 			case 5:
 				if data[i]%16 == 0 {
-					term.Resize(int(data[i])/4, int(cols)/2)
+					term.Resize(int(data[i])*int(data[i])/200, int(cols))
 				}
 			case 6:
 				if serial, ok := term.Waiting(); ok && data[i]%8 == 0 {
@@ -54,7 +55,12 @@ func check(t *testing.T, term *vtparse.Terminal) {
 	if _, err := json.Marshal(s); err != nil {
 		t.Fatal(err)
 	}
-	s.ANSI()
+	for _, r := range s.ANSI() {
+		if r != '\n' && r != 0x1b && unicode.IsControl(r) {
+			t.Fatalf("control character %U leaves", r)
+		}
+	}
+	picture(t, s)
 	st := term.State()
 	if st.Upper < 0 || st.Lower < st.Upper || st.Lower >= s.Rows {
 		t.Fatalf("scroll region %d-%d of %d", st.Upper, st.Lower, s.Rows)

@@ -62,6 +62,14 @@ var ascii = func() string {
 	return string(b)
 }()
 
+// AppendText appends what Text returns, without making a string of it.
+func (r *Row) AppendText(b []byte, x int) []byte {
+	if x < 0 || x >= len(r.cells) {
+		return append(b, ' ')
+	}
+	return r.cells[x].appendText(b, r.tab)
+}
+
 // Width is 1 or 2, and 0 for the second half of a wide character.
 func (r *Row) Width(x int) int {
 	if x < 0 || x >= len(r.cells) {

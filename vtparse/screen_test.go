@@ -1,11 +1,8 @@
 package vtparse_test
 
 import (
-	"encoding/json"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"strings"
@@ -101,29 +98,6 @@ func TestLogical(t *testing.T) {
 	text, from, to := s.Logical(1)
 	if text != "abcdefgh" || from != 0 || to != 2 || s.Text(0, 3) != "abcdefgh\nx" {
 		t.Errorf("%q %d %d, text %q", text, from, to, s.Text(0, 3))
-	}
-}
-
-// TestExports: ANSI plays back to the same screen; the picture is XML.
-func TestExports(t *testing.T) {
-	s := write(vtparse.New(30, 3, vtparse.Options{}), "\x1b]0;a <b>\x07\x1b[1;31mred\x1b[44m & \x1b[0;7m字\x1b[m\r\n<tag>\x1b[4;9mx")
-	back := write(vtparse.New(30, 4, vtparse.Options{}), strings.ReplaceAll(s.ANSI(), "\n", "\r\n"))
-	for y := range s.Rows {
-		if s.Row(y).String() != back.Row(y).String() || s.Row(y).Style(0) != back.Row(y).Style(0) {
-			t.Errorf("row %d: %q, played back %q", y, s.Line(y), back.Line(y))
-		}
-	}
-	d := xml.NewDecoder(strings.NewReader(s.SVG()))
-	for {
-		if _, err := d.Token(); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("%v in %s", err, s.SVG())
-		}
-	}
-	b, err := json.Marshal(s)
-	if err != nil || !strings.Contains(string(b), `["red","1;38;5;1"],`) {
-		t.Errorf("%v %s", err, b)
 	}
 }
 
@@ -243,24 +217,6 @@ func TestSeed(t *testing.T) {
 	if term, err := vtparse.NewSeeded(wrapped, vtparse.Options{}, nil); err != nil || !term.Screen().Row(0).Wrapped() || term.Screen().Row(1).Wrapped() {
 		t.Errorf("wrap marks are lost: %v", err)
 	}
-}
-
-// TestBounds: hostile streams do not make the terminal grow.
-func TestBounds(t *testing.T) {
-	term := vtparse.New(40, 10, vtparse.Options{History: 50})
-	var m0, m1 runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m0)
-	for i := range 200000 {
-		fmt.Fprintf(term, "\x1b[38;2;%d;%d;%dm\x1b[22tx\xcc%c\xcd%c", i&255, i>>8&255, i>>4&255, 0x80+i%64, 0x80+i/64%48)
-	}
-	fmt.Fprintf(term, "\x1b]0;%s", strings.Repeat("x", 4<<20))
-	runtime.GC()
-	runtime.ReadMemStats(&m1)
-	if grown := int64(m1.HeapAlloc) - int64(m0.HeapAlloc); grown > 24<<20 {
-		t.Errorf("%d bytes more after a hostile stream", grown)
-	}
-	runtime.KeepAlive(term)
 }
 
 // TestCellBytes: at most 25 bytes a cell with both screens in use.

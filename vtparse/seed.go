@@ -173,7 +173,8 @@ func (t *Terminal) carryOver(prev *Terminal) {
 	t.mode.g1, t.mode.acs0, t.mode.acs1 = prev.mode.g1, prev.mode.acs0, prev.mode.acs1
 	t.mode.bracketed, t.mode.focus = prev.mode.bracketed, prev.mode.focus
 	t.known = t.known || prev.known
-	t.titles, t.shape, t.kitty, t.torn = prev.titles, prev.shape, prev.kitty, prev.torn
+	t.titles, t.titleBytes = prev.titles, prev.titleBytes
+	t.shape, t.kitty, t.torn = prev.shape, prev.kitty, prev.torn
 	t.parser.serial = prev.parser.serial
 }
 

@@ -47,15 +47,16 @@ type Terminal struct {
 	last   rune // last printed character, for REP; -1: none
 	zwj    bool
 
-	title   []byte
-	titles  []string // title stack
-	shape   int
-	kitty   [2][]int // keyboard flag stacks of the main and the alternate screen
-	signals Signals
-	status  []byte // text of the last program status
-	known   bool   // Modes.Known
-	torn    bool   // DEC 2026 is open
-	capture bool   // reads the output of capture-pane
+	title      []byte
+	titleBytes int
+	titles     []string // title stack, of titleBytes bytes
+	shape      int
+	kitty      [2][]int // keyboard flag stacks of the main and the alternate screen
+	signals    Signals
+	status     []byte // text of the last program status
+	known      bool   // Modes.Known
+	torn       bool   // DEC 2026 is open
+	capture    bool   // reads the output of capture-pane
 
 	titleSet   bool // since the last Screen
 	generation uint64
