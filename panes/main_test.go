@@ -14,8 +14,18 @@ import (
 const victimEnv = "AKK_PANES_VICTIM"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 4 && os.Args[1] == PassCommand {
+		if PassPipe(os.Args[2], os.Args[3]) != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	if socket := os.Getenv(victimEnv); socket != "" {
 		victim(socket)
+		return
+	}
+	if socket := os.Getenv(chaosEnv); socket != "" {
+		chaosDaemon(socket)
 		return
 	}
 	goleak.VerifyTestMain(m)
@@ -25,7 +35,7 @@ func TestMain(m *testing.M) {
 func victim(socket string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	s, err := Open(ctx, Options{Socket: socket, Owner: "victim"})
+	s, err := Open(ctx, Options{Socket: socket, Owner: "victim", Transport: Transport(os.Getenv(victimEnv + "_TRANSPORT"))})
 	if err != nil {
 		fmt.Println("error", err)
 		return
@@ -33,6 +43,9 @@ func victim(socket string) {
 	if os.Getenv(victimEnv+"_TYPES") != "" {
 		typer(ctx, s)
 		return
+	}
+	for _, err := s.Screen("%0"); err != nil; _, err = s.Screen("%0") {
+		time.Sleep(time.Millisecond)
 	}
 	in, _ := s.Pane("%0")
 	if _, err := s.Input(ctx, Write{Identity: in.Identity, Paste: "held", Hold: true}); err != nil {
@@ -42,3 +55,7 @@ func victim(socket string) {
 	fmt.Println("holding")
 	<-ctx.Done()
 }
+
+// transport lets the suite run over the other transport too:
+// AKK_PANES_TRANSPORT=pipe go test ./panes
+var transport = Transport(os.Getenv("AKK_PANES_TRANSPORT"))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"akk/controlmode"
 	"akk/vtparse"
 )
 
@@ -30,7 +31,9 @@ type mirror struct {
 	id     string
 	info   Info
 	feeder *session // whose %output counts
-	why    error    // why nothing can be read, nil: it can
+
+	clients map[*session]bool // all that tmux sends the pane to; true: told not to
+	why     error             // why nothing can be read, nil: it can
 
 	state  state
 	again  bool   // seed once more when this seed is done
@@ -87,6 +90,7 @@ func (m *mirror) take(in Info, shownIn []string) {
 	if in.PanePID != old.PanePID && old.PanePID != 0 {
 		m.term = nil // another process: nothing of the old screen's modes counts
 	}
+	defer m.hush(shownIn)
 	if f := m.feeder; f == nil || f.lost || !slices.Contains(shownIn, f.id) {
 		m.stale()
 		m.feeder = nil
@@ -101,6 +105,37 @@ func (m *mirror) take(in Info, shownIn []string) {
 	}
 	if in.PanePID != old.PanePID || in.Cols != old.Cols || in.Rows != old.Rows || in.Dead != old.Dead { // tmux writes into a dead pane itself
 		m.s.seed(m)
+	}
+}
+
+// hush pauses the pane at every client that does not feed it: what they send
+// would be thrown away. And a client that a pane has left (move-window) counts
+// for tmux as behind for ever: it keeps all further output in memory, and a
+// respawn of the pane kills the server (tmux 5499).
+func (m *mirror) hush(shownIn []string) {
+	if m.s.pipe != nil {
+		return
+	}
+	for _, id := range shownIn {
+		if c := m.s.sessions[id]; c != nil && c.ready {
+			if _, known := m.clients[c]; !known {
+				if m.clients == nil {
+					m.clients = map[*session]bool{}
+				}
+				m.clients[c] = false
+			}
+		}
+	}
+	for c, hushed := range m.clients {
+		switch {
+		case c.lost:
+			delete(m.clients, c)
+		case c == m.feeder:
+			m.clients[c] = false // its seed lets the pane go on
+		case !hushed:
+			m.clients[c] = true
+			c.do(controlmode.Command{Line: "refresh-client -A '" + m.id + ":pause'", Blocks: 1}, nil)
+		}
 	}
 }
 

@@ -27,6 +27,10 @@ const seedCount = 22
 
 // seed begins a first sync or a new one.
 func (s *Server) seed(m *mirror) {
+	if s.pipe != nil {
+		s.pipe.seed(m)
+		return
+	}
 	if m.feeder == nil || m.feeder.lost || s.gone {
 		m.stale()
 		return

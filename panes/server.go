@@ -31,6 +31,11 @@ type Options struct {
 	History int // lines of history kept per pane
 	// Owner is the daemon's own id, told to a second daemon.
 	Owner string
+	// Transport is Control when empty.
+	Transport Transport
+	// Passer is the helper that hands over pipes, a command line to which two
+	// arguments are added; nil is this program with PassCommand. Pipe only.
+	Passer []string
 }
 
 // maxQueue bounds the bytes that wait for the loop. Above it the output of a
@@ -64,6 +69,8 @@ type Server struct {
 	omu   sync.Mutex
 	owner *ownership // nil: not ours
 
+	pipe *pipes // nil: the control transport
+
 	pub struct {
 		sync.RWMutex
 		panes []Info
@@ -96,6 +103,7 @@ type Server struct {
 type published struct {
 	info   Info
 	screen *vtparse.Screen // nil until the first sync
+	why    error           // why it can't be read, nil: it can, or will be soon
 }
 
 // item is one thing for the loop.
@@ -139,6 +147,15 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	mine := s.own() == nil
+	if o.Transport == Pipe {
+		if err := s.startPipes(ctx); err != nil {
+			s.die()
+			s.disown()
+			return nil, err
+		}
+	} else if mine {
+		newRunner(s).sweepPipes(ctx) // of a daemon that had the other transport and died
+	}
 	ready := make(chan struct{})
 	s.post(func() {
 		for _, id := range ids {
@@ -198,6 +215,8 @@ func (s *Server) Screen(id string) (*vtparse.Screen, error) {
 	switch {
 	case !ok:
 		return nil, ErrNoPane
+	case p.screen == nil && p.why != nil:
+		return nil, p.why
 	case p.screen == nil:
 		return nil, ErrNotSynced
 	}
@@ -325,6 +344,9 @@ func (s *Server) finish() {
 		if m.hold != "" && m.feeder != nil && !m.feeder.lost {
 			m.feeder.do(controlmode.Command{Line: unlockLine(m.id, m.hold)}, nil)
 		}
+	}
+	if s.pipe != nil {
+		s.pipe.close()
 	}
 	for _, c := range s.sessions {
 		c.client.Close()

@@ -42,9 +42,10 @@ const (
 type session struct {
 	s      *Server
 	id     string // "$1"
-	client *controlmode.Client
+	client carrier
 	ready  bool // tmux has attached it
 	lost   bool
+	pipe   *pipeReader // pipe transport: where the bytes come from
 }
 
 // Output runs on the reader's goroutine.
@@ -80,6 +81,10 @@ func (s *Server) sessionIDs(ctx context.Context) ([]string, error) {
 
 // attach asks for a client on a session; startNext makes it.
 func (s *Server) attach(id string) {
+	if s.pipe != nil {
+		s.pipe.resume()
+		return
+	}
 	if s.gone || s.sessions[id] != nil || slices.Contains(s.wanted, id) {
 		return
 	}
@@ -341,6 +346,9 @@ func (s *Server) take(lines [][]byte) {
 			continue
 		}
 		s.attach(r.session)
+		if s.pipe != nil {
+			r.session = pipeSession
+		}
 		shownIn[r.info.Pane] = append(shownIn[r.info.Pane], r.session)
 		if r.info.Sidebar || seen[r.info.Pane] {
 			continue // ours, or a window that is linked into several sessions
@@ -366,6 +374,9 @@ func (s *Server) take(lines [][]byte) {
 			s.news = append(s.news, Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
 		}
 	}
+	if s.pipe != nil {
+		s.pipe.forget()
+	}
 	// Who hears of a change and asks must find it.
 	s.publish(order)
 	for _, u := range s.news {
@@ -385,7 +396,7 @@ func (s *Server) publish(order []*mirror) {
 	s.pub.byID = make(map[string]*published, len(order))
 	s.pub.panes = make([]Info, 0, len(order))
 	for _, m := range order {
-		p := &published{info: m.info}
+		p := &published{info: m.info, why: m.why}
 		if o := old[m.id]; o != nil {
 			p.screen = o.screen
 		}
