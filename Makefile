@@ -16,10 +16,13 @@ GOBUILD := $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VER
 FUZZTIME ?= 30s
 STREAMS  ?= 2000
 IDLE     ?= 60s
+# Recordings for truth and bench-read, bytes between two readings of truth.
+RECORDINGS ?=
+PIECE      ?= 1
 # Worst cases of the suite: the whole of it must end below 5 minutes.
 TESTTIME ?= 290s
 
-.PHONY: run build test lint live bench bench-vt fuzz-vt fuzz cover clean need-go need-tmux need-cc
+.PHONY: run build test lint live hosts bench bench-vt truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
 
 run: need-tmux build ## build akk and open it
 	./akk
@@ -42,11 +45,21 @@ lint: need-go ## gofmt, go vet, staticcheck, govulncheck
 live: need-tmux build ## real Codex and Claude Code against a scripted model server (installs them from npm into a cache)
 	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -p 1 -timeout 20m -v -run 'Live' ./agents/lab/...
 
+hosts: need-tmux build ## MCP Hosts from npm (1 GB and more) list the tools of host-bridge; two clients call them all
+	AKK_HOSTS=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 60m -v -run 'TestHosts' ./agents/lab/live
+	AKK_CONFORMANCE=1 $(GO) test -buildvcs=false -count=1 -timeout 15m -v -run TestConformance ./bridge/mcp
+
 bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)
 
 bench-vt: need-go need-tmux ## the terminal emulator's speed beside libraries, a bare parser and tmux
 	$(GO) test -buildvcs=false -run '^$$' -bench . -benchtime 1s ./vtparse/bench
+
+truth: need-go ## every byte prefix of the recordings (RECORDINGS=dir:dir, default: those in testdata; PIECE bytes at a time, 0 = chunk by chunk)
+	AKK_RECORDINGS="$(RECORDINGS)" AKK_PIECE=$(PIECE) $(GO) test -buildvcs=false -count=1 -timeout 60m -v -run 'TestEveryPrefix' ./agents/truth
+
+bench-read: need-go ## how long a reading takes after one changed frame of the recordings, and what it allocates
+	AKK_RECORDINGS="$(RECORDINGS)" $(GO) test -buildvcs=false -count=1 -timeout 20m -run 'TestAllocations' -v -bench ReadFrames -benchtime 1x ./agents/truth
 
 fuzz-vt: need-go need-tmux ## the emulator against a live tmux: STREAMS random streams
 	$(GO) test -buildvcs=false -count=1 -run TestDifferential -timeout 30m -v ./vtparse/difftest -streams $(STREAMS)
