@@ -87,12 +87,12 @@ func RowSpan(r *vtparse.Row, x, end int) string {
 	if x >= end {
 		return ""
 	}
-	var b strings.Builder
-	b.Grow(end - x)
+	var room [256]byte
+	b := room[:0]
 	for ; x < end; x++ {
-		b.WriteString(r.Text(x))
+		b = r.AppendText(b, x)
 	}
-	return b.String()
+	return string(b)
 }
 
 // RowText is the text of the cells from x on, trailing blanks cut.
@@ -176,7 +176,7 @@ func Fingerprint(s Screen, top, bottom int, same func(x, y int, c rune) rune) st
 				}
 			}
 			if kept == c {
-				buf = append(buf, r.Text(x)...)
+				buf = r.AppendText(buf, x)
 			} else {
 				buf = utf8.AppendRune(buf, kept)
 			}

@@ -75,6 +75,9 @@ func (v *view) lookTail(y int) (t tail, row int) {
 	if v.last < 0 {
 		return tailNone, -1
 	}
+	if containsAny(result, v.w.Activity.SpinnerResult) {
+		return tailSpinner, 0 // the spinner itself is just off the screen
+	}
 	return tailUnknown, -1
 }
 

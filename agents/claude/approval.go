@@ -14,7 +14,7 @@ import (
 // not on one of its options.
 func (v *view) approval(p panel, kind string, why *reasons) (d *agents.Dialog, owner agents.Owner, ok bool) {
 	sel := v.selectedRow(p)
-	if sel < 0 || sel != v.cy {
+	if sel < 0 || sel != v.cy || !v.parked(p, kind) {
 		return nil, "", false
 	}
 	list := v.list(p.top+1, p.bottom)
@@ -55,6 +55,24 @@ func (v *view) approval(p panel, kind string, why *reasons) (d *agents.Dialog, o
 		why.add("cursor", "on an option of a permission prompt", sel)
 	}
 	return d, owner, true
+}
+
+// optionMark is the column of a prompt's mark; the fullscreen renderer frames a
+// plan and moves it in. What the model writes is indented further.
+const optionMark, planMark = 1, 3
+
+// amendBelow is how many rows a prompt has below an option's text field.
+const amendBelow = 2
+
+// parked tells whether the cursor stands as in a finished prompt: on the mark,
+// or in an option's text field with the prompt's end below it. While a frame is
+// drawn the cursor runs through the rows and the end is not there yet.
+func (v *view) parked(p panel, kind string) bool {
+	m := v.marked(v.cy)
+	if m != optionMark && !(m == planMark && (kind == "plan" || kind == "") && v.s.Alternate) {
+		return false
+	}
+	return v.cx == m || v.cx > m+1 && p.bottom-v.cy >= amendBelow
 }
 
 // prompt is the row of the question above the options, -1 if it is not shown.

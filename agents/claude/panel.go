@@ -81,7 +81,7 @@ func (v *view) nextText(y, bottom int) int {
 // panelFor is the profile's entry for a title, nil if it has none.
 func (w *words) panelFor(v *view, y int) *panelSpec {
 	line := v.trimmed(y)
-	if chips(line) {
+	if chips(line) && v.indent(y) <= chipsIndent {
 		return &questionSpec
 	}
 	for i := range w.Panels {
@@ -97,6 +97,10 @@ func (w *words) panelFor(v *view, y int) *panelSpec {
 	}
 	return nil
 }
+
+// chipsIndent is where a questionnaire's head begins at most; what the model
+// writes is indented further.
+const chipsIndent = 1
 
 // below tells whether a word stands in a row below y.
 func (v *view) below(y int, word string) bool {

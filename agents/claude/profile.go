@@ -38,22 +38,23 @@ type words struct {
 		AgentsIdle   string   `toml:"agents_idle"`
 	} `toml:"composer"`
 	Activity struct {
-		Glyphs       string   `toml:"glyphs"`
-		Spinner      []string `toml:"spinner"`
-		EndedPrefix  []string `toml:"ended_prefix"`
-		EndedText    []string `toml:"ended_text"`
-		Interrupted  []string `toml:"interrupted"`
-		QueuedResult []string `toml:"queued_result"`
-		Background   []string `toml:"background"`
-		Tasks        []string `toml:"tasks"`
-		Busy         []string `toml:"busy"`
-		IdleHints    []string `toml:"idle_hints"`
-		Pending      []string `toml:"pending"`
-		Modes        []string `toml:"modes"`
-		BareModes    []string `toml:"bare_modes"`
-		WorkingTitle []string `toml:"working_title"`
-		Running      []string `toml:"running"`
-		FooterFocus  []string `toml:"footer_focus"`
+		Glyphs        string   `toml:"glyphs"`
+		Spinner       []string `toml:"spinner"`
+		EndedPrefix   []string `toml:"ended_prefix"`
+		EndedText     []string `toml:"ended_text"`
+		Interrupted   []string `toml:"interrupted"`
+		QueuedResult  []string `toml:"queued_result"`
+		SpinnerResult []string `toml:"spinner_result"`
+		Background    []string `toml:"background"`
+		Tasks         []string `toml:"tasks"`
+		Busy          []string `toml:"busy"`
+		IdleHints     []string `toml:"idle_hints"`
+		Pending       []string `toml:"pending"`
+		Modes         []string `toml:"modes"`
+		BareModes     []string `toml:"bare_modes"`
+		WorkingTitle  []string `toml:"working_title"`
+		Running       []string `toml:"running"`
+		FooterFocus   []string `toml:"footer_focus"`
 	} `toml:"activity"`
 	Viewer struct {
 		Mark    string   `toml:"mark"`

@@ -53,6 +53,9 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	}
 	d.Options = plainOptions(list)
 	sel := v.selectedRow(p)
+	if sel >= 0 && v.marked(sel) != questionMark {
+		return nil, "", false
+	}
 	notes := v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && containsAny(v.line(v.cy), v.w.Question.Notes)
 	for y := v.cy; notes && y > p.top && sel < 0; y-- {
 		if v.marked(y) >= 0 {
@@ -61,6 +64,8 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	}
 	if i := indexOf(list, sel); sel >= 0 && i >= 0 {
 		d.Selected = &i
+	} else if !notes {
+		return nil, "", false // the mark is on something else
 	}
 	if d.Step != nil {
 		d.Step.Index = v.step(p.title, review, len(heads))
@@ -69,7 +74,7 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	switch {
 	case v.cx == 0 && (v.cy == sel || v.cy > p.bottom || v.cy == v.last || v.cy == v.rows-1):
 		why.add("cursor", "on a questionnaire", max(sel, 0))
-	case v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && (v.cy == sel || notes):
+	case v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && (v.cy == sel || notes) && v.hintRow(p) > v.cy:
 		owner = agents.OwnerEditor
 		why.add("cursor", "in a questionnaire's text field", v.cy)
 	default:
@@ -77,6 +82,9 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	}
 	return d, owner, true
 }
+
+// questionMark is the column of a questionnaire's mark.
+const questionMark = 0
 
 // choices reads the options of a question: the numbered rows above the inner
 // line, a Submit or Next row, and what stands below that line.

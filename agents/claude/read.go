@@ -190,11 +190,13 @@ func (v *view) readViewer(state string, r *agents.Reading, why *reasons) {
 	why.add("frame", "transcript viewer", v.last)
 	r.Owner, r.Composer = agents.OwnerViewer, agents.ComposerHidden
 	switch {
-	case strings.Contains(state, v.w.Viewer.Waiting):
+	case state != "" && state != v.w.Viewer.Waiting && state != v.w.Viewer.Working:
+		why.add("frame", "half a frame: the viewer's last row is not whole", v.last)
+	case state == v.w.Viewer.Waiting:
 		why.add("frame", "viewer says that a dialog waits", v.last)
 		r.Activity = agents.Blocked
 		r.Dialog = &agents.Dialog{Kind: kindUnknown, Hidden: true, Clipped: true, Top: v.last, Bottom: v.last}
-	case strings.Contains(state, v.w.Viewer.Working):
+	case state == v.w.Viewer.Working:
 		r.Activity = agents.Working
 		why.add("frame", "viewer says that a turn runs", v.last)
 	case containsAny(v.line(v.last), v.w.Viewer.Tells):
@@ -227,6 +229,10 @@ func (v *view) viewed(why *reasons) agents.Activity {
 		why.add("frame", "the text ends with a request", row)
 		return agents.Working
 	}
+	if t == tailText && row == v.textAbove(y) && toolCall(v.line(row)) {
+		why.add("frame", "the text ends with a tool without a result", row)
+		return agents.Working
+	}
 	if containsAny(v.lineAbove(y), v.w.Activity.Running) {
 		why.add("frame", "the text ends with a running tool", y-1)
 		return agents.Working
@@ -234,14 +240,21 @@ func (v *view) viewed(why *reasons) agents.Activity {
 	return agents.ActivityUnknown
 }
 
+// toolCall tells whether a row is a tool's: "● Bash(ls)".
+func toolCall(line string) bool {
+	_, rest, _ := strings.Cut(line, " ")
+	name, _, ok := strings.Cut(rest, "(")
+	return ok && plainName(name) && name[0] >= 'A' && name[0] <= 'Z'
+}
+
 // lineAbove is the last row with text above y.
-func (v *view) lineAbove(y int) string {
-	for y--; y >= 0; y-- {
-		if !v.blank(y) {
-			return v.line(y)
-		}
+func (v *view) lineAbove(y int) string { return v.line(v.textAbove(y)) }
+
+// textAbove is the last row above y that is not blank, -1 if there is none.
+func (v *view) textAbove(y int) int {
+	for y--; y >= 0 && v.blank(y); y-- {
 	}
-	return ""
+	return y
 }
 
 // readFooterFocus is the composer drawn, but the cursor parked below it.

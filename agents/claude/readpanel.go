@@ -47,6 +47,10 @@ func (v *view) readPanel(c composer, r *agents.Reading, why *reasons) {
 		v.readUnnamed(p, c, r, why)
 		return
 	}
+	if ok && c.ok {
+		why.add("frame", "half a frame: a composer is still drawn below a prompt", c.row)
+		return
+	}
 	if !ok {
 		why.add("cursor", "not where this panel has it: half a frame, or left over", v.cy)
 		return
@@ -69,13 +73,13 @@ func (v *view) fingerprint(top, bottom int) string { return agents.Fingerprint(v
 func (v *view) readUnnamed(p panel, c composer, r *agents.Reading, why *reasons) {
 	var tried reasons // what an attempt that failed has seen is no evidence
 	d, o, ok := v.approval(p, "", &tried)
-	if ok && (d.Prompt != "" || p.clipped && v.hintRow(p) > 0) {
+	if ok && !c.ok && (d.Prompt != "" || p.clipped && v.hintRow(p) > 0) {
 		why.list = append(why.list, tried.list...)
 		why.add("frame", "numbered answers to a question", d.Top, d.Bottom)
 		v.blocked(d, o, c, r)
 		return
 	}
-	if p.clipped {
+	if p.clipped && !c.ok {
 		tried.list = nil
 		if d, o, ok := v.elicitation(p, &tried); ok {
 			why.list = append(why.list, tried.list...)
@@ -93,7 +97,10 @@ func (v *view) readUnnamed(p panel, c composer, r *agents.Reading, why *reasons)
 }
 
 // optionsOnly tells whether the cursor is on the mark of a row in the panel.
-func (v *view) optionsOnly(p panel) bool { return v.cy > p.top && v.marked(v.cy) == v.cx }
+// (not at the left edge, where a message of the human has one).
+func (v *view) optionsOnly(p panel) bool {
+	return v.cy > p.top && v.cx > 0 && v.marked(v.cy) == v.cx
+}
 
 // readMenu is a panel that a human opened.
 func (v *view) readMenu(p panel, c composer, owner agents.Owner, r *agents.Reading, why *reasons) {
@@ -121,9 +128,9 @@ func (v *view) behind(p panel, c composer, why *reasons) agents.Activity {
 	if c.ok {
 		switch f := v.footer(c); {
 		case f == footerBusy || c.muted:
-			if t == tailText {
-				// The turn's spinner is gone from above the panel: a prompt of
-				// it may be waiting behind the panel.
+			if t == tailText || t == tailUnknown {
+				// The turn's spinner is gone from above the panel, or the panel
+				// hides it: a prompt of it may be waiting behind the panel.
 				why.add("frame", "a turn runs, its spinner is not shown", c.row)
 				return agents.ActivityUnknown
 			}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 
@@ -134,16 +135,13 @@ func (v *view) from(x, y int) string { return v.span(x, v.cols, y) }
 
 // span is the text of the cells from x (inclusive) to to (exclusive).
 func (v *view) span(x, to, y int) string {
-	var b strings.Builder
+	var room [256]byte
+	b := room[:0]
 	r := v.s.Row(y)
 	for n := min(to, r.Len()); x < n; x++ {
-		if c := r.Rune(x); c > 0 && c < 0x80 {
-			b.WriteByte(byte(c))
-		} else {
-			b.WriteString(r.Text(x))
-		}
+		b = r.AppendText(b, x)
 	}
-	return strings.TrimRight(b.String(), " ")
+	return string(bytes.TrimRight(b, " "))
 }
 
 // filled is the first column behind the row's last non-blank cell.

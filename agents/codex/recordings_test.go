@@ -17,7 +17,8 @@ import (
 )
 
 // This file plays real recordings and compares every reading with what was
-// really the case (issue 5, items 1 and 2).
+// really the case (issue 5, shows 1; what is between two
+// snapshots is read in agents/truth).
 
 // truth is a snapshot's truth, see testdata/README.md.
 type truth struct {
@@ -112,71 +113,6 @@ func TestRecordings(t *testing.T) {
 			t.Fatalf("%d markers of %d: %v", n, len(snaps), err)
 		}
 	})
-}
-
-// TestEveryChunk reads after every chunk: between two markers of equal truth
-// no answer may be unsafe (issue 5, item 2).
-func TestEveryChunk(t *testing.T) {
-	recordings(t, func(t *testing.T, name string, r io.Reader, snaps []snap) {
-		rd, err := cast.NewReader(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		term := vtparse.New(rd.Header.Width, rd.Header.Height, vtparse.Options{})
-		n, chunk := 0, 0
-		var readings []agents.Reading
-		for {
-			e, err := rd.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch e.Kind {
-			case cast.Output:
-				chunk++
-				term.Write([]byte(e.Data))
-				readings = append(readings, Agent{}.Read(agents.Input{Screen: term.Screen()}))
-			case cast.Resize:
-				cols, rows, err := e.Size()
-				if err != nil {
-					t.Fatal(err)
-				}
-				term.Resize(cols, rows)
-			case cast.Marker:
-				if n > 0 && sameTruth(snaps[n-1].Truth, snaps[n].Truth) && !slices.Contains(passesThrough[name], n+1) {
-					for i, got := range readings {
-						if bad := unsafe(got, snaps[n].Truth); bad != "" {
-							t.Errorf("%s, between #%d and #%d %s, chunk %d: unsafe: %s: %+v", name, n, n+1, snaps[n].Label, chunk-len(readings)+i+1, bad, got)
-							break
-						}
-					}
-				}
-				readings = nil
-				n++
-			}
-		}
-	})
-}
-
-// passesThrough are the spans in which the scenario itself went through
-// another state: a draft was cleared and another typed, a menu closed and the
-// next opened, a dialog denied and the next drawn. The number is that of the
-// span's last snapshot.
-var passesThrough = map[string][]int{
-	"0.147.0_s01_composer":      {12, 13, 14, 15, 16, 21, 32},
-	"0.147.0_s10_errors":        {3},
-	"0.153.4_s06_ask_one":       {8, 10, 11, 16},
-	"0.153.4_s11_menus":         {5, 6, 7, 8, 9, 12},
-	"0.155.1_s04_exec_approval": {12, 13, 14, 20},
-	"0.171.0_s01_composer":      {12, 13, 14, 15, 16, 21, 32},
-	"0.171.0_s04_exec_approval": {12, 13, 14, 20},
-	"0.171.0_s11_menus":         {5},
-}
-
-func sameTruth(a, b truth) bool {
-	return a.Activity == b.Activity && a.Owner == b.Owner && a.Composer == b.Composer && (a.Dialog == nil) == (b.Dialog == nil)
 }
 
 // unsafe tells which answer would let somebody type where it must not be.
