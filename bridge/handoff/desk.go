@@ -56,9 +56,11 @@ type Desk struct {
 	sessions map[string]Session
 	tallies  map[string]tally         // by session, as of the start of the daemon
 	claims   map[string]chan struct{} // request ids that are being handed over
-	watches  map[string]Watch         // active ones, by id
-	retained retention                // ended Turns that are to be closed
-	ended    chan struct{}            // a Turn ended
+	offers   offers                   // which scope a Host was shown
+	shows    shows
+	watches  map[string]Watch // active ones, by id
+	retained retention        // ended Turns that are to be closed
+	ended    chan struct{}    // a Turn ended
 	closed   bool
 	wg       sync.WaitGroup
 }
@@ -347,21 +349,26 @@ func (d *Desk) remember(s Session, t Turn) {
 	d.settled(t)
 }
 
-// sessionOf returns the newest Session of a terminal, nil if it has none, with
-// the number of its Turns and the newest of them.
-func (d *Desk) sessionOf(k Key) (*Session, tally) {
+// pastSession is a Session with what is known of its Turns.
+type pastSession struct {
+	Session
+	tally
+}
+
+// sessionsOf returns the Sessions of a terminal, oldest first.
+func (d *Desk) sessionsOf(k Key) []pastSession {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var s *Session
-	for _, have := range d.sessions {
-		if have.Key.Same(k) && (s == nil || have.CreatedAt.After(s.CreatedAt)) {
-			s = &have
+	var out []pastSession
+	for _, s := range d.sessions {
+		if s.Key.Same(k) {
+			out = append(out, pastSession{s, d.tallies[s.ID]})
 		}
 	}
-	if s == nil {
-		return nil, tally{}
-	}
-	return s, d.tallies[s.ID]
+	slices.SortFunc(out, func(a, b pastSession) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
+	})
+	return out
 }
 
 func (d *Desk) serverList() []*server {

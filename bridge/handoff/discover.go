@@ -325,11 +325,13 @@ func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal
 	t.timer.Stop()
 	t.facts.Info = i
 	t.facts.Background = background(m.proc.PID)
+	t.facts.Plan = m.agent.Submit(m.version)
 	t.facts.Reading = agents.Reading{Agent: m.agent.Kind(), Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown}
 	t.feed = newFeeder(m.agent, m.proc, s.desk.files, s.desk.log, func(u *logUpdate) { t.box.post(message{log: u}) })
 	if sc, err := s.prov.Screen(i.Pane); err == nil {
 		t.box.postScreen(sc, true, s.desk.now())
 	}
+	t.resumeHold()
 	s.desk.adopt(t)
 	t.resume()
 	s.wg.Add(3)

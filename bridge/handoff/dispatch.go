@@ -7,6 +7,7 @@ package handoff
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"akk/agents"
@@ -20,6 +21,8 @@ type Phase string
 const (
 	PhaseProof   Phase = "proof"   // waiting for the audited screen
 	PhaseReserve Phase = "reserve" // waiting for the durable "prepared"
+	PhaseClear   Phase = "clear"   // a key that clears the draft is on its way (explicit)
+	PhaseCleared Phase = "cleared" // waiting for its effect
 	PhasePaste   Phase = "paste"   // the paste is on its way
 	PhaseDraft   Phase = "draft"   // waiting for our text to be drawn
 	PhaseConfirm Phase = "confirm" // waiting for the durable "text_injected"
@@ -76,6 +79,7 @@ const (
 	EffAudit  EffectKind = iota + 1
 	EffCommit            // make Turn durable and journal Change; answer with EvCommitted{Commit}
 	EffPaste             // type the text, keep the pane locked
+	EffClear             // type Keys, which clear the draft
 	EffEnter             // press Enter
 	EffTimer             // wake at At
 	EffPoll              // look into the log now
@@ -87,6 +91,7 @@ type Effect struct {
 	At     time.Time
 	Commit int
 	Change string
+	Keys   string
 }
 
 // Dispatch is one send on its way. It is a value.
@@ -105,6 +110,14 @@ type Dispatch struct {
 	Audited  bool
 	Seen     bool // our text was seen in the composer
 	Lost     bool // the agent is gone
+
+	Kept     string    // a human's draft that was cleared, to be put back; never stored
+	Step0    string    // the draft before the newest step of the clearing
+	Steps    int       // steps of the clearing
+	Answer   bool      // the text answers the Turn that it belongs to (R69)
+	Retry    bool      // only Enter is to be pressed (retry_submission)
+	Before   *Dispatch // what an answer's Turn was before it
+	IdleFrom time.Time
 }
 
 // Step is the machine. It never looks at a clock or at the world.
@@ -124,6 +137,10 @@ func (d Dispatch) Step(e Event) (Dispatch, []Effect) {
 		return d.proof(e)
 	case PhaseReserve:
 		return d.reserve(e)
+	case PhaseClear:
+		return d.clear(e)
+	case PhaseCleared:
+		return d.cleared(e)
 	case PhasePaste:
 		return d.paste(e)
 	case PhaseDraft:
@@ -136,6 +153,8 @@ func (d Dispatch) Step(e Event) (Dispatch, []Effect) {
 		return d.enter(e)
 	case PhaseAccept:
 		return d.accept(e)
+	case PhaseRunning:
+		return d.interrupted(e)
 	}
 	return d, nil
 }
@@ -144,7 +163,7 @@ func (d Dispatch) Step(e Event) (Dispatch, []Effect) {
 // may.
 func (d *Dispatch) Typing() bool {
 	switch d.Phase {
-	case PhaseProof, PhaseReserve, PhasePaste, PhaseDraft, PhaseConfirm, PhaseSettle, PhaseEnter:
+	case PhaseProof, PhaseReserve, PhaseClear, PhaseCleared, PhasePaste, PhaseDraft, PhaseConfirm, PhaseSettle, PhaseEnter:
 		return true
 	}
 	return false
@@ -157,10 +176,17 @@ func (d *Dispatch) commit(change string) Effect {
 	return Effect{Kind: EffCommit, Commit: d.Commit, Change: change}
 }
 
-// own is the predicate for this send: its own dispatch does not stand in its way.
-func own(f Facts, now time.Time) []Missing {
+// missing is the predicate for this send: its own dispatch does not stand in
+// its way.
+func (d *Dispatch) missing(f Facts, now time.Time) []Missing {
 	f.Busy, f.Turn = "", nil
-	return sendable(f, now)
+	switch {
+	case d.Retry:
+		return retryable(f, d, now)
+	case d.Answer:
+		return answerable(f, now)
+	}
+	return missingFor(d.Turn.Scope, f, now)
 }
 
 func (d Dispatch) proof(e Event) (Dispatch, []Effect) {
@@ -180,14 +206,28 @@ func (d Dispatch) proof(e Event) (Dispatch, []Effect) {
 		}
 		return d, nil
 	}
-	missing := own(e.Facts, e.Now)
+	missing := d.missing(e.Facts, e.Now)
 	if len(missing) > 0 {
 		if transient(missing) && e.Now.Before(d.Deadline) {
 			return d, nil // the next frame may show it
 		}
 		return d.refuse(missing[0].What)
 	}
+	if strings.Contains(d.Text, "\n") && !e.Facts.Screen.Modes.BracketedPaste {
+		return d.refuse("the agent does not take bracketed pastes now: each line would be submitted by itself") // B5
+	}
+	if d.Steps > 0 { // the prepared stage is durable, the composer is proven empty
+		if e.Facts.Reading.Composer != agents.ComposerEmpty {
+			return d.refuse("the composer is not empty after it was cleared")
+		}
+		d.Phase = PhasePaste
+		return d, []Effect{{Kind: EffPaste}}
+	}
+	d.Turn.Steer = e.Facts.Reading.Activity != agents.Idle
 	d.Turn.Stage = StagePrepared
+	if d.Retry {
+		d.Turn.Stage = StageInjected
+	}
 	d.Turn.Dispatched = true // as soon as this is durable, bytes may be out
 	d.Turn.Anchor = Anchor{Path: e.Facts.LogPath, Offset: e.Facts.LogOffset, Time: e.Now}
 	d.Phase = PhaseReserve
@@ -215,11 +255,19 @@ func (d Dispatch) reserve(e Event) (Dispatch, []Effect) {
 	if e.Err != nil {
 		return d.refuse("the store could not be written: " + e.Err.Error())
 	}
-	if missing := own(e.Facts, e.Now); len(missing) > 0 {
+	if missing := d.missing(e.Facts, e.Now); len(missing) > 0 {
 		if transient(missing) {
 			return d.reprove(e, missing[0].What)
 		}
 		return d.refuse(missing[0].What)
+	}
+	switch {
+	case d.Retry:
+		d.Phase = PhaseEnter
+		d.Enters++
+		return d, []Effect{{Kind: EffEnter}}
+	case e.Facts.Reading.Composer == agents.ComposerDraft: // only explicit comes here with one
+		return d.clearing(e)
 	}
 	d.Phase = PhasePaste
 	return d, []Effect{{Kind: EffPaste}}
@@ -232,12 +280,24 @@ func (d Dispatch) reprove(e Event, why string) (Dispatch, []Effect) {
 	}
 	d.Proofs++
 	d.Phase, d.Audited, d.Deadline = PhaseProof, false, e.Now.Add(proofWindow)
-	d.Turn.Dispatched = false
+	d.Turn.Dispatched = d.Steps > 0 || d.Retry
 	return d, []Effect{{Kind: EffAudit}, d.timer()}
 }
 
-// refuse ends a send of which no byte went out.
+// refuse ends a send of whose text no byte went out.
 func (d Dispatch) refuse(why string) (Dispatch, []Effect) {
+	switch {
+	case d.Retry:
+		return d.end(PhaseWatch, OutcomeNotAccepted, why+"; the text still stands in the pane, Enter was not pressed")
+	case d.Steps > 0:
+		return d.end(PhaseWatch, OutcomeNotAccepted, why+draftKept)
+	}
+	if d.Before != nil { // no byte of the answer went out: the Turn is what it was
+		before := *d.Before
+		before.Commit, before.Turn.UpdatedAt = d.Commit, d.Turn.UpdatedAt
+		before.Turn.Reason = "an answer was not typed: " + why
+		return before, []Effect{before.commit("answer_refused")}
+	}
 	d.Turn.Dispatched = false
 	return d.end(PhaseDone, OutcomeNotSubmitted, why)
 }
@@ -278,18 +338,19 @@ func ms(n int, safe time.Duration) time.Duration {
 const textLeft = "; the text was left in the pane, Enter was not pressed"
 
 func (d Dispatch) draft(e Event) (Dispatch, []Effect) {
-	if stop, why := intruder(e.Facts); stop {
-		return d.end(PhaseWatch, d.unentered(), why+textLeft)
+	if stop, outcome, why := d.intruder(e.Facts); stop {
+		return d.end(PhaseWatch, outcome, why+textLeft)
 	}
-	if e.Facts.Frame && drawn(e.Facts.Reading, d.Text) {
-		d.Seen = true
+	shown := e.Facts.Frame && drawn(e.Facts.Reading, d.Text)
+	if !shown && e.Now.Before(d.Deadline) {
+		return d, nil
+	}
+	if shown || d.blind() {
+		d.Seen = shown
 		d.Phase = PhaseConfirm
 		c := d.commit("text_injected")
 		d.Await = c.Commit
 		return d, []Effect{c}
-	}
-	if e.Now.Before(d.Deadline) {
-		return d, nil
 	}
 	switch r := e.Facts.Reading; {
 	case r.Composer == agents.ComposerDraft:
@@ -311,33 +372,35 @@ func (d *Dispatch) unentered() string {
 
 // intruder tells whether something that is not the composer has the keys now.
 // An unknown owner may be a half frame and is waited for.
-func intruder(f Facts) (bool, string) {
+func (d *Dispatch) intruder(f Facts) (stop bool, outcome, why string) {
 	switch r := f.Reading; r.Owner {
 	case agents.OwnerApproval:
-		return true, "an approval appeared while the text was being typed"
+		return true, d.unentered(), "an approval appeared while the text was being typed"
 	case agents.OwnerQuestionnaire, agents.OwnerEditor:
-		return true, "a question appeared while the text was being typed"
+		return true, d.unentered(), "a question appeared while the text was being typed"
 	case agents.OwnerMenu, agents.OwnerViewer:
-		return true, "a " + string(r.Owner) + " appeared while the text was being typed"
+		return true, d.unentered(), "a " + string(r.Owner) + " appeared while the text was being typed"
 	case agents.OwnerShell:
-		return true, "the agent left while the text was being typed"
+		return true, d.unentered(), "the agent left while the text was being typed"
 	}
 	switch {
 	case f.Info.InMode:
-		return true, "copy mode was entered while the text was being typed"
-	case f.Hold != nil:
-		return true, "a " + f.Hold.By + " took the terminal while the text was being typed"
+		return true, d.unentered(), "copy mode was entered while the text was being typed"
+	case f.Hold != nil: // Enter is the human's now
+		return true, OutcomeNotAccepted, "a " + f.Hold.By + " took the terminal while the text was being typed"
 	case f.Background:
-		return true, "the agent was put into the background while the text was being typed"
-	case f.Reading.Activity == agents.Working && f.Reading.Composer == agents.ComposerEmpty:
-		return true, "the agent began to work while the text was being typed"
+		return true, d.unentered(), "the agent was put into the background while the text was being typed"
+	case !d.Turn.Steer && f.Reading.Activity == agents.Working && f.Reading.Composer == agents.ComposerEmpty:
+		return true, d.unentered(), "the agent began to work while the text was being typed"
+	case d.blind() && fused(f.Reading, d.Text):
+		return true, OutcomeNotAccepted, "somebody typed into the text"
 	}
-	return false, ""
+	return false, "", ""
 }
 
 func (d Dispatch) confirm(e Event) (Dispatch, []Effect) {
-	if stop, why := intruder(e.Facts); stop {
-		return d.end(PhaseWatch, d.unentered(), why+textLeft)
+	if stop, outcome, why := d.intruder(e.Facts); stop {
+		return d.end(PhaseWatch, outcome, why+textLeft)
 	}
 	if e.Kind != EvCommitted || e.Commit != d.Await {
 		return d, nil
@@ -357,15 +420,15 @@ func (d Dispatch) confirm(e Event) (Dispatch, []Effect) {
 }
 
 func (d Dispatch) settle(e Event) (Dispatch, []Effect) {
-	if stop, why := intruder(e.Facts); stop {
-		return d.end(PhaseWatch, d.unentered(), why+textLeft)
+	if stop, outcome, why := d.intruder(e.Facts); stop {
+		return d.end(PhaseWatch, outcome, why+textLeft)
 	}
 	if e.Now.Before(d.SettleAt) {
 		return d, nil
 	}
 	same := e.Facts.Frame && drawn(e.Facts.Reading, d.Text)
 	switch {
-	case same:
+	case same, d.blind() && !d.Seen && e.Facts.Frame:
 		d.Phase = PhaseEnter
 		d.Enters++
 		return d, []Effect{{Kind: EffEnter}}
@@ -403,6 +466,13 @@ func (d Dispatch) accept(e Event) (Dispatch, []Effect) {
 	if e.Now.Before(d.Deadline) {
 		return d, nil
 	}
+	if d.Turn.Steer && d.Turn.Entered && e.Facts.Reading.Activity != agents.Idle && e.Facts.Reading.Activity != agents.Exited && !d.Drawn(e.Facts.Reading) {
+		// The agent keeps it until its step or its turn ends (B130).
+		d.Turn.Reason = queuedReason
+		d.Deadline = e.Now.Add(ms(d.Plan.AcceptMillis, acceptDefault))
+		return d, []Effect{d.timer(), {Kind: EffPoll}}
+	}
+	d.Turn.Reason = ""
 	if e.Facts.Frame && d.Drawn(e.Facts.Reading) {
 		why := "Enter was pressed once and not taken: the text still stands in the composer"
 		if !d.Turn.Entered {

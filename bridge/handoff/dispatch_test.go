@@ -52,7 +52,7 @@ func (c *checker) step(e Event) {
 			if c.durable != StagePrepared {
 				c.t.Fatalf("paste without a durable prepared (%q)", c.durable)
 			}
-			if m := own(e.Facts, e.Now); len(m) > 0 {
+			if m := before.missing(e.Facts, e.Now); len(m) > 0 {
 				c.t.Fatalf("paste without proof: %v", m)
 			}
 			if c.pastes++; c.pastes > 1 {

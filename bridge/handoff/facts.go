@@ -30,11 +30,20 @@ type Facts struct {
 	LogPath    string
 	LogOffset  int64
 	TurnOpen   bool // the log says that a turn runs
+
+	TypedAt  time.Time         // when a human was last seen typing, zero = never
+	Running  *Turn             // the newest Turn that the agent works on, nil if none
+	Runs     []string          // all of them
+	Session  *Session          // nil before the first task
+	NativeID string            // the agent's own conversation, "" if not known
+	Shared   bool              // another live terminal shows the same conversation
+	Handoff  *Turn             // the open Turn of a conversation that a human has left (R171)
+	Plan     agents.SubmitPlan // of this version
 }
 
 // Missing is one thing that would have to be different for a send.
 type Missing struct {
-	Code string // exited demo dead mode synchronized input_off screen torn background busy turn hold activity owner composer limited frame
+	Code string // exited demo dead mode synchronized input_off screen torn background busy turn hold typing binding handoff activity owner composer limited frame log
 	What string // a sentence: what is there, since when
 	Cure string // what to do about it
 }
@@ -42,7 +51,23 @@ type Missing struct {
 // sendable returns what stands in the way of a follow_current send, most
 // important first; nothing means go.
 func sendable(f Facts, now time.Time) []Missing {
-	var out []Missing
+	out, end := paneMissing(f)
+	if end {
+		return out
+	}
+	out = append(out, busyMissing(f)...)
+	if f.Busy == "" && f.Turn != nil && f.Turn.open() && (f.Turn.Stage == StageEntered || f.Turn.Stage == StageInjected) {
+		out = append(out, Missing{"turn", fmt.Sprintf("the task before (%s) has not been accepted yet", f.Turn.ID), "wait until it is accepted: akk status " + f.Turn.ID})
+	}
+	out = append(out, holdMissing(f, now)...)
+	out = append(out, bindingMissing(f)...)
+	out = append(out, readingMissing(f, now)...)
+	return append(out, frameMissing(f, out)...)
+}
+
+// paneMissing is what stands in the way of every key; end: nothing else can
+// be said.
+func paneMissing(f Facts) (out []Missing, end bool) {
 	add := func(code, cure, format string, a ...any) {
 		out = append(out, Missing{code, fmt.Sprintf(format, a...), cure})
 	}
@@ -50,10 +75,10 @@ func sendable(f Facts, now time.Time) []Missing {
 	switch {
 	case f.Exited:
 		add("exited", "start the agent again", "the agent has exited")
-		return out
+		return out, true
 	case i.Demo != "":
 		add("demo", "send to a pane where an agent runs", "a recording plays in this pane (%s), no agent reads it", i.Demo)
-		return out
+		return out, true
 	case i.Dead:
 		add("dead", "respawn or close the pane", "the pane is dead")
 	}
@@ -71,25 +96,41 @@ func sendable(f Facts, now time.Time) []Missing {
 	}
 	if f.Screen == nil {
 		add("screen", "try again in a moment", "the pane's screen is not known yet")
-		return out
+		return out, true
 	}
-	if f.Busy != "" {
-		add("busy", "wait until it has been submitted: akk status "+f.Busy, "another task is being typed into it (%s)", f.Busy)
-	} else if f.Turn != nil && f.Turn.open() && (f.Turn.Stage == StageEntered || f.Turn.Stage == StageInjected) {
-		add("turn", "wait until it is accepted: akk status "+f.Turn.ID, "the task before (%s) has not been accepted yet", f.Turn.ID)
+	return out, false
+}
+
+// busyMissing: akk itself is typing.
+func busyMissing(f Facts) []Missing {
+	if f.Busy == "" {
+		return nil
 	}
-	if h := f.Hold; h != nil {
-		if h.Soft {
-			add("hold", "wait until the composer has been empty for 5 s", "a %s is typing in the pane%s", h.By, since(h.Since, now))
-		} else {
-			add("hold", "ask for it back, or run: akk handback", "a %s holds the terminal%s", h.By, since(h.Since, now))
-		}
+	return []Missing{{"busy", fmt.Sprintf("another task is being typed into it (%s)", f.Busy), "wait until it has been submitted: akk status " + f.Busy}}
+}
+
+// holdMissing: somebody has the terminal.
+func holdMissing(f Facts, now time.Time) []Missing {
+	h := f.Hold
+	switch {
+	case h == nil:
+		return nil
+	case h.Soft:
+		return []Missing{{"hold", fmt.Sprintf("a %s is typing in the pane%s", h.By, since(h.Since, now)), "wait until the composer has been empty for 5 s"}}
 	}
-	out = append(out, readingMissing(f, now)...)
-	if len(out) == 0 && !f.Frame {
-		add("frame", "try again in a moment", "the screen is being redrawn")
+	note := ""
+	if h.Note != "" {
+		note = ": " + h.Note
 	}
-	return out
+	return []Missing{{"hold", fmt.Sprintf("a %s holds the terminal%s%s", h.By, since(h.Since, now), note), "ask for it back, or run: akk handback " + f.Info.Pane}}
+}
+
+// frameMissing asks for a whole frame when nothing else is missing.
+func frameMissing(f Facts, others []Missing) []Missing {
+	if len(others) > 0 || f.Frame {
+		return nil
+	}
+	return []Missing{{"frame", "the screen is being redrawn", "try again in a moment"}}
 }
 
 func readingMissing(f Facts, now time.Time) []Missing {
@@ -116,6 +157,9 @@ func readingMissing(f Facts, now time.Time) []Missing {
 	switch r.Activity {
 	case agents.Idle:
 	case agents.Working:
+		if f.Running != nil {
+			return one("activity", "wait until it is idle: akk status --wait 50s "+f.Running.ID, "the agent is working%s on %s, sent by %s", age, f.Running.ID, sender(f.Running))
+		}
 		return one("activity", "wait until it is idle", "the agent is working%s", age)
 	case agents.Blocked:
 		return one("activity", "answer the agent's question in the pane first", "the agent waits for a human's decision%s%s", age, dialogText(r.Dialog))

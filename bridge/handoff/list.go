@@ -61,12 +61,12 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 		if p.Agent != "" && string(v.kind) != p.Agent {
 			continue
 		}
-		out.Terminals = append(out.Terminals, v.row())
+		out.Terminals = append(out.Terminals, d.row(v, c))
 	}
 	slices.SortFunc(out.TerminalScan.Agents, strings.Compare)
 	out.TerminalScan.TerminalCount = len(out.Terminals)
 	out.TerminalScan.ActiveCount = len(out.Terminals)
-	out.UnavailableManagedTurns = append(out.UnavailableManagedTurns, d.unavailable(p, seen)...)
+	out.UnavailableManagedTurns = append(out.UnavailableManagedTurns, d.unavailable(c, p, seen)...)
 	out.Servers, _ = d.Servers(context.Background())
 	slices.SortFunc(out.Servers, func(a, b rpc.Server) int { return strings.Compare(a.Socket, b.Socket) })
 	return out, nil
@@ -74,7 +74,7 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 
 // unavailable are Turns whose terminal is not there now: those that are still
 // open, with All every one.
-func (d *Desk) unavailable(p rpc.ListParams, seen map[string]bool) []rpc.Turn {
+func (d *Desk) unavailable(c rpc.Caller, p rpc.ListParams, seen map[string]bool) []rpc.Turn {
 	var out []rpc.Turn
 	d.mu.Lock()
 	liveSessions := map[string]bool{}
@@ -94,6 +94,7 @@ func (d *Desk) unavailable(p rpc.ListParams, seen map[string]bool) []rpc.Turn {
 			return
 		}
 		doc := turnDoc(&t, nil)
+		doc.AvailableActions = d.turnActions(&t, nil, c)
 		if p.Status != "" && doc.Status != p.Status {
 			return
 		}

@@ -113,6 +113,7 @@ type player struct {
 	log      []agents.LogEvent
 	enters   int
 	tasks    []string
+	native   string // its own conversation
 
 	onPaste func(*player, string) string // what the composer shows; nil = the text
 	onEnter func(*player)                // nil = accept at once
@@ -132,7 +133,7 @@ func (p *player) set(f func(*player)) {
 
 func (p *player) draw() {
 	p.mu.Lock()
-	s := fmt.Sprintf("\x1b[H\x1b[2J%s %s\r\n", p.activity, p.owner)
+	s := fmt.Sprintf("\x1b[?2004h\x1b[H\x1b[2J%s %s\r\n", p.activity, p.owner)
 	if p.owner == agents.OwnerComposer {
 		s += "> " + strings.ReplaceAll(p.text, "\n", "\r\n")
 	}
@@ -153,7 +154,7 @@ func (p *player) accept() {
 
 // add appends to the log; p.mu is held.
 func (p *player) add(e agents.LogEvent) {
-	e.Time, e.Offset, e.SessionID = time.Now(), int64(len(p.log)+1)*100, "native-1"
+	e.Time, e.Offset, e.SessionID = time.Now(), int64(len(p.log)+1)*100, p.native
 	p.log = append(p.log, e)
 }
 
@@ -246,7 +247,7 @@ func (w *world) play() *player {
 func (w *world) playIn(id string) *player {
 	w.mu.Lock()
 	w.nextPID++
-	p := &player{w: w, id: id, pid: w.nextPID, activity: agents.Idle, owner: agents.OwnerComposer}
+	p := &player{w: w, id: id, pid: w.nextPID, activity: agents.Idle, owner: agents.OwnerComposer, native: fmt.Sprintf("native-%d", w.nextPID)}
 	wp := w.panes[id]
 	wp.player = p
 	wp.procs = []agents.Process{{PID: wp.info.PanePID, Exe: "/bin/bash", StartTime: wp.info.PaneBorn},

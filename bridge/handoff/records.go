@@ -93,8 +93,10 @@ type Turn struct {
 	Steer      bool       `json:"steer,omitempty"`       // sent into a running turn
 	Rounds     int        `json:"rounds,omitempty"`      // answers that were sent in it (R69)
 	HumanSince *time.Time `json:"human_since,omitempty"` // a human has had the terminal since then
-	ClosedAt   *time.Time `json:"closed_at,omitempty"`
-	Closed     string     `json:"closed,omitempty"` // why it was closed
+	// InterruptedAt is when the key that interrupts it was ordered (R169).
+	InterruptedAt *time.Time `json:"interrupted_at,omitempty"`
+	ClosedAt      *time.Time `json:"closed_at,omitempty"`
+	Closed        string     `json:"closed,omitempty"` // why it was closed
 	Limits
 	Scope      string     `json:"scope"`
 	Hash       string     `json:"hash"`
@@ -163,7 +165,7 @@ func newJournal(keep int) *store.Log[rpc.Event] {
 
 // Schema is what the daemon's store holds.
 func Schema() store.Schema {
-	return store.Schema{Version: schemaVersion, Tables: []store.Table{sessions, turns, receipts, servers, watches, outbox.Table, journal}, Upgrades: upgrades}
+	return store.Schema{Version: schemaVersion, Tables: []store.Table{sessions, turns, receipts, servers, watches, holds, outbox.Table, journal}, Upgrades: upgrades}
 }
 
 // open tells whether the Turn still waits for its end.

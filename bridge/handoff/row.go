@@ -11,8 +11,10 @@ import (
 
 const contractVersion = 28 // R28
 
-func (v *view) row() rpc.Row {
+func (d *Desk) row(v *view, c rpc.Caller) rpc.Row {
 	state, reason := screenState(v.Reading)
+	actions := d.actions(v, c)
+	d.offers.show(c, v.id, actions["send"].Scope == scopeExplicit, d.now())
 	r := rpc.Row{
 		ID: v.id, ShortRef: shortRef(v.id), Source: "terminal", Agent: string(v.kind), AgentVersion: v.vers, ProcessState: "active",
 		PID: v.key.PID, ChildPIDs: append([]int{}, v.children...), Command: v.command(), Cwd: v.cwd(), Workspace: v.cwd(),
@@ -20,7 +22,7 @@ func (v *view) row() rpc.Row {
 		NativeAgentSessionID: v.nativeID, TerminalControl: v.control(), ApprovalState: approval(v.Reading),
 		ActivityState: state, ActivityReason: reason, ScreenState: state, ScreenReason: reason,
 		NativeIdentityState: "resolved", DurableActivityState: "unknown", ManagementState: "unmanaged",
-		Managed: v.managed(), AvailableActions: v.actions(),
+		Managed: d.managed(v, c), AvailableActions: actions,
 		Reading: rpc.RowReading{Reading: *publicReading(v.Reading), Since: v.Since}, Hold: v.Hold, Demo: v.Info.Demo,
 	}
 	if r.Demo != "" {
@@ -47,6 +49,18 @@ func (v *view) row() rpc.Row {
 	if v.session != nil {
 		r.ManagementState = "managed"
 	}
+	if r.ManagementConflict = v.conflict(); r.ManagementConflict != nil {
+		r.ManagementState = "conflict"
+		if r.ManagementConflict.Kind == conflictSwitch {
+			r.HandoffState = "external_handoff_adoptable"
+			if len(v.sendable) > 0 {
+				r.HandoffState, r.HandoffBlockedReason = "external_handoff_blocked", v.sendable[0].What
+			}
+		} else {
+			r.NativeIdentityState = "ambiguous"
+		}
+	}
+	r.HandoffDecision, r.BlockingTurns = v.decision(), v.blocking()
 	if v.vers == "" {
 		r.CompatibilityWarnings = []string{"the agent's version is not known"}
 	} else if v.Reading.Verification == "generic" {
@@ -112,7 +126,7 @@ func (v *view) control() rpc.TerminalControl {
 		Capabilities: []string{"screen_status", "send_keys", "durable_completion"}}
 }
 
-func (v *view) managed() rpc.Managed {
+func (d *Desk) managed(v *view, c rpc.Caller) rpc.Managed {
 	m := rpc.Managed{NativeThreadID: v.nativeID}
 	if v.session == nil {
 		m.NativeThreadID = ""
@@ -120,6 +134,9 @@ func (v *view) managed() rpc.Managed {
 	}
 	id, ref := v.session.ID, shortRef(v.session.ID)
 	m.SessionID, m.SessionShortRef, m.SessionCount, m.BindingStatus = &id, &ref, 1, "bound"
+	if v.Shared {
+		m.BindingStatus = SessionQuarantined
+	}
 	m.TurnCount = v.turns
 	shown := v.current
 	if shown == nil {
@@ -127,6 +144,7 @@ func (v *view) managed() rpc.Managed {
 	}
 	if shown != nil {
 		doc := turnDoc(shown, v)
+		doc.AvailableActions = d.turnActions(shown, v, c)
 		if shown.open() {
 			m.CurrentTurn = &doc
 		} else {
@@ -142,6 +160,7 @@ func turnDoc(t *Turn, v *view) rpc.Turn {
 	return rpc.Turn{SessionID: t.SessionID, TurnID: t.ID, ID: t.ID, ConversationID: t.ID, ShortRef: shortRef(t.ID), Source: "managed_turn", Agent: t.Agent,
 		TerminalID: t.TerminalID, Status: turnStatus(t, v), Stage: t.Stage, RequestHash: t.Hash, Workspace: t.Workspace, CreatedAt: t.CreatedAt,
 		UpdatedAt: t.UpdatedAt, AcceptedAt: t.AcceptedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, Reason: t.Reason, FinalText: t.FinalText,
+		ClosedAt: t.ClosedAt, Steer: t.Steer, Rounds: t.Rounds, HumanControlled: t.HumanSince != nil, SentBy: t.Host,
 		AvailableActions: map[string]rpc.Action{"status": {Tool: "agent_knock_knock_status", Arguments: map[string]any{"turn_id": t.ID}}}}
 }
 
@@ -169,24 +188,6 @@ func turnStatus(t *Turn, v *view) string {
 	return "waiting_for_agent"
 }
 
-// actions are what may be done now. A send is offered exactly when nothing is
-// missing (R29).
-func (v *view) actions() map[string]rpc.Action {
-	out := map[string]rpc.Action{}
-	status := rpc.Action{Tool: "agent_knock_knock_status", Arguments: map[string]any{"conversation_id": v.id}}
-	if v.current != nil && v.current.open() {
-		status.Arguments = map[string]any{"turn_id": v.current.ID}
-	}
-	out["status"] = status
-	if len(v.sendable) == 0 {
-		out["send"] = rpc.Action{Tool: "agent_knock_knock_send", Arguments: map[string]any{"terminal_id": v.id},
-			MissingRequired: []string{"request"}, Scope: scopeFollow, RequiresUserIntent: true}
-	}
-	return out
-}
-
-const scopeFollow = "terminal_follow_current"
-
 func contracts() rpc.ActionContracts {
 	return rpc.ActionContracts{
 		Version: contractVersion,
@@ -197,7 +198,14 @@ func contracts() rpc.ActionContracts {
 		},
 		Actions: map[string]any{
 			"send": map[string]any{"tool": "agent_knock_knock_send", "target_argument": "terminal_id", "required": []string{"request"}, "creates_turn": true,
-				"creates_session": true, "sends_terminal_input": true, "mutates_store": true},
+				"creates_session": true, "sends_terminal_input": true, "mutates_store": true, "scopes": []string{scopeExact, scopeFollow, scopeExplicit},
+				"terminal_user_explicit_composer_policy": "replace_current_composer_and_submit"},
+			"retry_submission": map[string]any{"tool": toolSend, "target_argument": "turn_id", "required": []string{}, "creates_turn": false, "sends_terminal_input": true, "requires_user_intent": true},
+			"respond":          map[string]any{"tool": toolRespond, "target_argument": "turn_id", "required": []string{"request"}, "creates_turn": false, "sends_terminal_input": true, "requires_user_intent": true},
+			"cancel":           map[string]any{"tool": toolCancel, "target_argument": "turn_id", "required": []string{}, "creates_turn": false, "sends_terminal_input": true, "requires_user_intent": true},
+			"close":            map[string]any{"tool": toolClose, "target_argument": "turn_id", "required": []string{}, "optional": []string{"reason"}, "sends_terminal_input": false, "mutates_store": true, "requires_explicit_user_confirmation": true},
+			"reconcile_binding": map[string]any{"tool": toolReconcile, "target_argument": "terminal_id", "required": []string{"conflicting_session_id"}, "creates_turn": false, "creates_session": false, "sends_terminal_input": false,
+				"mutates_store": true, "requires_user_intent": true},
 			"status": map[string]any{"tool": "agent_knock_knock_status", "required": []string{}, "side_effect_free": true, "sends_terminal_input": false},
 		},
 	}

@@ -39,6 +39,9 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	} else if live != nil {
 		return d.answer(ctx, live, wait, true), nil
 	}
+	if p.Explicit && p.SessionID != "" {
+		return rpc.Send{}, usage("name the terminal", "an explicit send goes to a terminal, not to a session")
+	}
 	v, bad := d.sendTarget(p)
 	if bad != nil {
 		return rpc.Send{}, bad
@@ -54,8 +57,18 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if bad := checkCommand(text, t.agent.Submit(t.vers)); bad != nil {
 		return rpc.Send{}, bad
 	}
+	scope := scopeFollow
+	switch {
+	case p.SessionID != "":
+		scope = scopeExact
+	case p.Explicit, p.ID != "" && d.offers.take(c, v.id, d.now()): // as the Host was shown it
+		if bad := mayExplicit(c); bad != nil {
+			return rpc.Send{}, bad
+		}
+		scope = scopeExplicit
+	}
 	req := &sendRequest{text: text, reply: make(chan sendReply, 1),
-		turn: Turn{ID: newID("turn", d.now()), RequestID: p.RequestID, Host: c.Kind, Scope: scopeFollow, Hash: hash, AltHash: alt, Size: len(text),
+		turn: Turn{ID: newID("turn", d.now()), SessionID: p.SessionID, RequestID: p.RequestID, Host: c.Kind, Owner: ownerOf(c), Scope: scope, Hash: hash, AltHash: alt, Size: len(text),
 			Limits: newLimits(route(c), p.AgentTimeoutMinutes, p.AgentHardTimeoutMinutes, d.now())}}
 	live, bad := d.claim(req, t)
 	if bad != nil {
@@ -172,10 +185,7 @@ func (d *Desk) sendTarget(p rpc.SendParams) (*view, *rpc.Error) {
 	case p.SessionID != "":
 		for _, v := range d.views(p.Socket) {
 			if v.session != nil && v.session.ID == p.SessionID {
-				if v.nativeID != "" && v.session.NativeID != "" && v.nativeID != v.session.NativeID {
-					return nil, refused("send to the terminal itself: akk send "+v.id, "the session %s is no longer what the agent shows: its conversation was changed", p.SessionID) // R37
-				}
-				return v, nil
+				return v, nil // what it shows is proven by exact
 			}
 		}
 		return nil, notFound("no terminal has the session %q", p.SessionID)

@@ -24,7 +24,11 @@ const (
 // startSend begins a send, or refuses it with the same words that explain uses.
 func (t *terminal) startSend(r *sendRequest) {
 	now := t.desk.now()
-	missing := sendable(t.facts, now)
+	t.refresh()
+	missing := missingFor(r.turn.Scope, t.facts, now)
+	if r.turn.Scope == scopeExact && (t.session == nil || t.session.ID != r.turn.SessionID) {
+		missing = append([]Missing{{"binding", "the session " + r.turn.SessionID + " is no longer this terminal's", "run `akk list`"}}, missing...)
+	}
 	if len(missing) > 0 && !transient(missing) {
 		r.reply <- sendReply{err: refusal(t.publicID(), missing)}
 		return
@@ -33,11 +37,14 @@ func (t *terminal) startSend(r *sendRequest) {
 	turn.Key, turn.TerminalID, turn.Agent, turn.Workspace = t.key, t.publicID(), string(t.agent.Kind()), t.facts.Info.Cwd
 	turn.CreatedAt, turn.UpdatedAt = now, now
 	t.ensureSession(now)
-	turn.SessionID = t.session.ID
+	turn.SessionID, turn.Generation = t.session.ID, t.session.Generation
 	t.turnCount++
-	c := &carried{disp: &Dispatch{Turn: turn, Text: r.text, Plan: t.agent.Submit(t.vers)}, live: newLive(turn), session: *t.session}
+	c := &carried{disp: &Dispatch{Turn: turn, Text: r.text, Plan: t.facts.Plan}, live: newLive(turn), session: *t.session}
 	t.push(c)
 	t.leftText = ""
+	if turn.Scope == scopeExplicit && t.facts.Hold != nil { // a soft one, and nobody has typed for 5 s
+		t.setHold(nil, holdEnded)
+	}
 	t.desk.track(c.live)
 	r.reply <- sendReply{live: c.live}
 	t.facts.Busy = turn.ID
@@ -52,7 +59,7 @@ func refusal(id string, missing []Missing) *rpc.Error {
 // changed the agent's own conversation.
 func (t *terminal) ensureSession(now time.Time) {
 	native := t.nativeID()
-	if t.session != nil && (t.session.NativeID == native || t.session.NativeID == "" || native == "") {
+	if t.session != nil && t.session.Status == "" && (t.session.NativeID == native || t.session.NativeID == "" || native == "") {
 		s := *t.session
 		if s.NativeID == "" {
 			s.NativeID = native
@@ -66,15 +73,22 @@ func (t *terminal) ensureSession(now time.Time) {
 		lineage = "human_observed"
 	}
 	t.session = &Session{ID: newID("session", now), Key: t.key, TerminalID: t.publicID(), Agent: string(t.agent.Kind()),
-		Workspace: t.facts.Info.Cwd, NativeID: native, Lineage: lineage, CreatedAt: now}
+		Workspace: t.facts.Info.Cwd, NativeID: native, Lineage: lineage, CreatedAt: now,
+		Generation: max(t.generation, 1)}
 }
 
 // stepOne moves one send on and carries out the effects.
 func (t *terminal) stepOne(c *carried, e Event) {
 	e.Now, e.Facts = t.desk.now(), t.facts
-	typing := c.disp.Typing()
+	typing, accepted := c.disp.Typing(), c.disp.Turn.AcceptedAt
 	next, effects := c.disp.Step(e)
 	c.disp = &next
+	if accepted == nil && next.Turn.AcceptedAt != nil {
+		t.bind(c)
+	}
+	if next.Kept != "" {
+		t.kept = next.Kept
+	}
 	if typing && !next.Typing() {
 		t.facts.Busy = ""
 	}
@@ -101,6 +115,9 @@ func (t *terminal) do(c *carried, eff Effect) {
 		t.audit(func(err error) { t.stepOne(c, Event{Kind: EvAudited, Err: err}) })
 	case EffCommit:
 		t.commit(c, eff)
+	case EffClear:
+		store.FailAt("handoff.clear")
+		t.input(panes.Write{Keys: []byte(eff.Keys), Hold: true}, func(err error) { t.stepOne(c, inputEvent(err)) })
 	case EffPaste:
 		store.FailAt("handoff.paste")
 		t.input(panes.Write{Paste: c.disp.Text, Hold: true}, func(err error) { t.stepOne(c, inputEvent(err)) })
@@ -158,6 +175,28 @@ func (t *terminal) input(w panes.Write, then func(err error)) {
 
 // commit makes the Turn durable together with its journal line.
 func (t *terminal) commit(c *carried, eff Effect) {
+	t.commitThen(c, eff, func(error) {})
+	if eff.Change == "sent" && c.disp.Turn.Steer {
+		t.steeredInto(c)
+	}
+}
+
+// steeredInto journals for each running Turn that another task is on its way
+// into it; monitor.go tells its Host when the agent takes it.
+func (t *terminal) steeredInto(by *carried) {
+	for _, c := range t.following() {
+		turn := c.disp.Turn
+		if c == by || !turn.open() || c.disp.Phase != PhaseRunning {
+			continue
+		}
+		e := t.turnEvent(turn, "steered")
+		e.Reason = "another task was sent into it by " + sender(&by.disp.Turn)
+		t.desk.journal(e)
+	}
+}
+
+// commitThen is commit with a word when it is done, from the store's goroutine.
+func (t *terminal) commitThen(c *carried, eff Effect, then func(error)) {
 	calls := turnCalls(&c.disp.Turn, eff.Change, t.mon.question, t.mon.control)
 	turn, session := c.disp.Turn, c.session
 	live, box := c.live, t.box
@@ -183,6 +222,7 @@ func (t *terminal) commit(c *carried, eff Effect) {
 			t.desk.log.Error("a turn could not be stored", "turn", turn.ID, "change", eff.Change, "error", err)
 		}
 		box.post(message{committed: &commitResult{turn: turn.ID, n: eff.Commit, err: err}})
+		then(err)
 	})
 }
 
@@ -219,24 +259,23 @@ func (t *terminal) turnEvent(turn Turn, change string) rpc.Event {
 // ended. Nothing is typed for them again.
 func (t *terminal) resume() {
 	defer t.resumeWatches()
-	s, sum := t.desk.sessionOf(t.key)
-	if s == nil {
-		return
-	}
-	t.session, t.turnCount = s, sum.count
-	if last := sum.last; last.ID != "" && !last.open() {
-		t.recent = &last
-	}
-	for _, turn := range sum.open {
-		session := *s
-		d, effects := Resume(turn, t.agent.Submit(t.vers), t.desk.now())
-		c := &carried{disp: &d, live: newLive(turn), session: session}
-		t.push(c)
-		t.desk.track(c.live)
-		cur := d.Turn
-		t.facts.Turn = &cur
-		for _, eff := range effects {
-			t.do(c, eff)
+	for _, was := range t.desk.sessionsOf(t.key) { // oldest first
+		if was.Status == "" {
+			t.session, t.turnCount, t.recent = &was.Session, was.count, nil
+			if last := was.last; last.ID != "" && !last.open() {
+				t.recent = &last
+			}
+		}
+		for _, turn := range was.open {
+			d, effects := Resume(turn, t.facts.Plan, t.desk.now())
+			c := &carried{disp: &d, live: newLive(turn), session: was.Session}
+			t.push(c)
+			t.desk.track(c.live)
+			cur := d.Turn
+			t.facts.Turn = &cur
+			for _, eff := range effects {
+				t.do(c, eff)
+			}
 		}
 	}
 }

@@ -25,7 +25,7 @@ const (
 )
 
 // Status tells of a Turn or of a terminal.
-func (d *Desk) Status(ctx context.Context, _ rpc.Caller, p rpc.StatusParams) (rpc.Status, error) {
+func (d *Desk) Status(ctx context.Context, c rpc.Caller, p rpc.StatusParams) (rpc.Status, error) {
 	if (p.ID == "") == (p.TurnID == "") {
 		return rpc.Status{}, usage("name exactly one of them", "status needs a terminal or a turn")
 	}
@@ -36,7 +36,7 @@ func (d *Desk) Status(ctx context.Context, _ rpc.Caller, p rpc.StatusParams) (rp
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if p.TurnID != "" {
-		return d.turnStatus(ctx, p)
+		return d.turnStatus(ctx, c, p)
 	}
 	for {
 		ch := d.changed.wait()
@@ -46,7 +46,7 @@ func (d *Desk) Status(ctx context.Context, _ rpc.Caller, p rpc.StatusParams) (rp
 		}
 		busy := v.Reading.Activity == agents.Working || v.Reading.Activity == agents.Starting
 		if wait == 0 || !busy || ctx.Err() != nil {
-			st := d.terminalStatus(v)
+			st := d.terminalStatus(v, c)
 			st.TimedOut = wait > 0 && busy
 			return st, nil
 		}
@@ -59,7 +59,7 @@ func (d *Desk) Status(ctx context.Context, _ rpc.Caller, p rpc.StatusParams) (rp
 	}
 }
 
-func (d *Desk) turnStatus(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
+func (d *Desk) turnStatus(ctx context.Context, c rpc.Caller, p rpc.StatusParams) (rpc.Status, error) {
 	for {
 		any := d.changed.wait() // a Turn of before is taken up when its terminal is seen
 		t, changed, err := d.turn(p.TurnID)
@@ -68,7 +68,7 @@ func (d *Desk) turnStatus(ctx context.Context, p rpc.StatusParams) (rpc.Status, 
 		}
 		rests := !t.open() || t.ClosedAt != nil || t.Asked != "" || t.StalledAt != nil // it waits for somebody else than the agent
 		if rests || p.WaitMillis <= 0 || ctx.Err() != nil {
-			st := d.turnDocument(t)
+			st := d.turnDocument(t, c)
 			st.TimedOut = p.WaitMillis > 0 && !rests
 			return st, nil
 		}
@@ -103,7 +103,7 @@ func (d *Desk) turn(id string) (Turn, <-chan struct{}, error) {
 	return t, nil, err
 }
 
-func (d *Desk) turnDocument(t Turn) rpc.Status {
+func (d *Desk) turnDocument(t Turn, c rpc.Caller) rpc.Status {
 	var v *view
 	for _, have := range d.views("") {
 		if have.session != nil && have.session.ID == t.SessionID {
@@ -111,6 +111,7 @@ func (d *Desk) turnDocument(t Turn) rpc.Status {
 		}
 	}
 	doc := turnDoc(&t, v)
+	doc.AvailableActions = d.turnActions(&t, v, c)
 	st := rpc.Status{ConversationID: t.ID, SessionID: t.SessionID, TurnID: t.ID, Agent: t.Agent, Conversation: &doc, Confidence: "high",
 		Limitations: []string{}, RecentEvents: d.recent(func(e rpc.Event) bool { return e.TurnID == t.ID })}
 	st.About = fmt.Sprintf("%s turn, %s", t.Agent, doc.Status)
@@ -124,13 +125,13 @@ func (d *Desk) turnDocument(t Turn) rpc.Status {
 		st.TerminalStatus = rpc.TerminalStatus{Provider: "tmux", Target: t.TerminalID, Agent: t.Agent}
 		return st
 	}
-	row := v.row()
+	row := d.row(v, c)
 	st.Terminal, st.TerminalStatus = &row, v.terminalStatus()
 	return st
 }
 
-func (d *Desk) terminalStatus(v *view) rpc.Status {
-	row := v.row()
+func (d *Desk) terminalStatus(v *view, c rpc.Caller) rpc.Status {
+	row := d.row(v, c)
 	st := rpc.Status{ConversationID: v.id, Source: "terminal_control", Agent: string(v.kind), Confidence: "high", Limitations: []string{},
 		Terminal: &row, TerminalStatus: v.terminalStatus(),
 		RecentEvents: d.recent(func(e rpc.Event) bool { return e.TerminalID == v.id })}
@@ -143,6 +144,7 @@ func (d *Desk) terminalStatus(v *view) rpc.Status {
 	}
 	if v.current != nil {
 		doc := turnDoc(v.current, v)
+		doc.AvailableActions = d.turnActions(v.current, v, c)
 		st.Conversation = &doc
 	}
 	return st

@@ -18,10 +18,6 @@ import (
 	"akk/vtparse"
 )
 
-// holdQuiet is how long the composer must have been empty for a soft hold to
-// end.
-const holdQuiet = 5 * time.Second
-
 // terminal is one pane with one agent incarnation (R1). The fields below "own"
 // belong to its goroutine.
 type terminal struct {
@@ -57,6 +53,12 @@ type terminal struct {
 	turnCount  int // of the session
 	aliases    []string
 	firstSeen  time.Time
+	shown      string // the conversation that the agent showed last
+	generation int    // of conversations (R7)
+	draft      string // the composer's text at the last look, squeezed
+	handed     string // the draft that stood there at a handback
+	kept       string // a human's draft that an explicit send cleared (memory only, R226)
+	inter      *interrupting
 	mon        monitor // monitor.go
 }
 
@@ -77,6 +79,9 @@ type view struct {
 	recent   *Turn
 	turns    int
 	sendable []Missing
+	follows  []string // ids of the Turns that it follows
+	retry    bool     // the current Turn's Enter may be pressed again
+	kept     bool     // a cleared draft can be put back
 	at       time.Time
 }
 
@@ -156,6 +161,7 @@ func (t *terminal) handle(m message) (gone bool) {
 		t.facts.Since = now
 		t.report(true)
 		t.step(Event{Kind: EvGone, Err: m.gone})
+		t.stepInterrupt(Event{Kind: EvGone, Err: m.gone})
 		t.observeGone(m.gone)
 		return true
 	}
@@ -195,9 +201,11 @@ func (t *terminal) setLog(u *logUpdate) {
 			t.facts.LogOffset = u.state.Last.Offset
 		}
 	}
+	t.refresh()
 	t.read()
 	if len(u.events) > 0 {
 		t.step(Event{Kind: EvLog, Logs: u.events, LogPath: u.path})
+		t.stepInterrupt(Event{Kind: EvLog, Logs: u.events, LogPath: u.path})
 	}
 	t.observeLog(u)
 }
@@ -229,6 +237,7 @@ func (t *terminal) read() {
 	t.report(false)
 	t.hold(now)
 	t.step(Event{Kind: EvFacts})
+	t.stepInterrupt(Event{Kind: EvFacts})
 	t.observe()
 }
 
@@ -253,60 +262,6 @@ func dialogKind(r agents.Reading) string {
 	return r.Dialog.Kind
 }
 
-// hold begins a soft hold when the composer holds a text that is not ours, and
-// ends it when the composer has been empty for 5 s or the agent took the text.
-func (t *terminal) hold(now time.Time) {
-	r := t.facts.Reading
-	if t.facts.Busy != "" || !t.facts.Frame || t.facts.Info.Demo != "" {
-		return
-	}
-	foreign := r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerDraft && !t.ours(r)
-	h := t.facts.Hold
-	switch {
-	case foreign && h == nil:
-		t.setHold(&rpc.Hold{By: "human", Soft: true, Since: now}, "begun")
-		t.emptySince = time.Time{}
-	case h == nil || !h.Soft:
-	case foreign:
-		t.emptySince = time.Time{}
-	case r.Activity == agents.Working || r.Activity == agents.Blocked:
-		// A turn runs: the text was taken. Blocked may be the first that is
-		// seen of it; a draft that a dialog only hides begins a hold again.
-		t.setHold(nil, "ended")
-	case r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerEmpty:
-		if t.emptySince.IsZero() {
-			t.emptySince = now
-			t.wake(now.Add(holdQuiet))
-		} else if now.Sub(t.emptySince) >= holdQuiet {
-			t.setHold(nil, "ended")
-		}
-	default:
-		t.emptySince = time.Time{}
-	}
-	if r.Composer == agents.ComposerEmpty && r.Owner == agents.OwnerComposer {
-		t.leftText = ""
-	}
-}
-
-// ours tells whether the composer shows a text that akk typed: before the agent
-// took it, or left behind.
-func (t *terminal) ours(r agents.Reading) bool {
-	if t.leftText != "" && drawn(r, t.leftText) {
-		return true
-	}
-	for _, c := range t.following() {
-		if c.disp.Drawn(r) {
-			return true
-		}
-	}
-	return false
-}
-
-func (t *terminal) setHold(h *rpc.Hold, change string) {
-	t.facts.Hold = h
-	t.journal(rpc.Event{Type: "hold", Change: change, Reason: "a text that akk did not type stands in the composer"})
-}
-
 func (t *terminal) wake(at time.Time) {
 	t.wakes = append(t.wakes, at)
 	t.rearm()
@@ -325,6 +280,7 @@ func (t *terminal) fired() {
 	t.wakes = slices.DeleteFunc(t.wakes, func(at time.Time) bool { return !at.After(now) })
 	t.hold(now)
 	t.step(Event{Kind: EvTick})
+	t.stepInterrupt(Event{Kind: EvTick})
 	t.observe()
 	t.rearm()
 	t.publish()
@@ -335,7 +291,14 @@ func (t *terminal) finish() {
 	if t.facts.Exited {
 		t.journal(rpc.Event{Type: "terminal", Change: "gone", Reason: t.facts.Reading.Why[0].Rule})
 	}
+	if t.facts.Exited {
+		t.dropHold()
+	}
 	t.desk.forget(t)
+	t.desk.shows.leave(t)
+	if t.inter != nil {
+		t.inter.reply()
+	}
 	for _, m := range t.box.close() {
 		if m.send != nil {
 			m.send.reply <- sendReply{err: refused("run `akk list`", "the agent has exited; nothing was typed")}
@@ -359,6 +322,7 @@ func (t *terminal) publicID() string { return terminalID(t.agent.Kind(), t.facts
 
 // publish shows the newest state to everybody else.
 func (t *terminal) publish() {
+	t.refresh()
 	f := t.facts
 	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc,
 		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, turns: t.turnCount, at: t.desk.now()}
@@ -369,7 +333,11 @@ func (t *terminal) publish() {
 		}
 		v.current = &turn
 	}
-	v.sendable = sendable(f, v.at)
+	for _, c := range t.following() {
+		v.follows = append(v.follows, c.disp.Turn.ID)
+	}
+	v.sendable, v.kept = sendable(f, v.at), t.kept != ""
+	v.retry = t.cur != nil && len(retryable(f, t.cur.disp, v.at)) == 0
 	t.view.Store(v)
 	t.desk.changed.fire()
 }
@@ -378,9 +346,6 @@ func (t *terminal) journal(e rpc.Event) {
 	e.Time = t.desk.now()
 	e.TerminalID, e.Pane, e.Socket, e.Agent = t.publicID(), t.facts.Info.Pane, t.srv.id.Socket, string(t.agent.Kind())
 	t.desk.journal(e)
-	if e.Type == "hold" {
-		t.holdMoved()
-	}
 }
 
 // publicReading is a reading as it may be stored and told: secrets redacted.
