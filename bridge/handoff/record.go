@@ -27,6 +27,19 @@ func runs(s *vtparse.Screen) [][][2]string {
 	return out
 }
 
+// export draws s in a format of rpc.Screen.Export, "" for none.
+func export(s *vtparse.Screen, format string) (string, *rpc.Error) {
+	switch format {
+	case "":
+		return "", nil
+	case rpc.ScreenANSI:
+		return s.ANSI(), nil
+	case rpc.ScreenSVG:
+		return s.SVG(), nil
+	}
+	return "", &rpc.Error{Code: rpc.CodeUsage, Message: fmt.Sprintf("screen format %q is not known", format), Cure: "ask for ansi or svg"}
+}
+
 // paint returns bytes that draw s on an empty terminal of its size.
 func paint(s *vtparse.Screen) []byte {
 	var b strings.Builder

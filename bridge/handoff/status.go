@@ -215,6 +215,9 @@ func (d *Desk) Screen(ctx context.Context, _ rpc.Caller, p rpc.ScreenParams) (rp
 	}
 	doc := screenDoc(pn.info.Pane, s)
 	doc.Audited, doc.Time = p.Audit, d.now()
+	if doc.Export, bad = export(s, p.Format); bad != nil {
+		return rpc.Screen{}, bad
+	}
 	if pn.view != nil {
 		doc.TerminalID = pn.view.id
 	}

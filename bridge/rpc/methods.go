@@ -109,10 +109,18 @@ type StatusParams struct {
 type ScreenParams struct {
 	TargetParams
 	Audit bool `json:"audit,omitempty"` // prove it against the server's own screen first
+	// Format asks for Screen.Export too: ScreenANSI or ScreenSVG.
+	Format string `json:"format,omitempty"`
 }
 
-// Screen is one screen. Doc is the JSON of vtparse's export (lines, runs,
-// cursor, ...); ANSI and SVG are drawn from it by the client.
+// The formats of Screen.Export.
+const (
+	ScreenANSI = "ansi" // text with SGR sequences
+	ScreenSVG  = "svg"  // a picture
+)
+
+// Screen is one screen, in the shape of `akk replay --json`. Export is drawn by
+// the daemon, which knows how wide the server's tmux draws a character.
 type Screen struct {
 	TerminalID string    `json:"terminal_id,omitempty"`
 	Pane       string    `json:"pane"`
@@ -130,6 +138,7 @@ type Screen struct {
 	Title     string        `json:"title"`
 	Lines     []string      `json:"lines"`
 	Runs      [][][2]string `json:"runs"` // per row [text, style] as in `akk replay --json`
+	Export    string        `json:"export,omitempty"`
 }
 
 // Explain tells how a reading came about.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -11,14 +10,14 @@ import (
 )
 
 func newScreen(a *app) *cobra.Command {
-	var ansi, audit bool
+	var ansi, svg, audit bool
 	c := &cobra.Command{
 		Use:   "screen ID",
 		Short: "Print the live screen of any pane, agent or not",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if ansi && a.json {
-				return usagef("--ansi can't be used with --json")
+			if a.json && (ansi || svg) || ansi && svg {
+				return usagef("--ansi, --svg and --json can't be used together")
 			}
 			d, srv, err := a.connect(c.Context())
 			if err != nil {
@@ -26,6 +25,12 @@ func newScreen(a *app) *cobra.Command {
 			}
 			defer d.Close()
 			p := rpc.ScreenParams{TargetParams: rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, Audit: audit}
+			switch {
+			case ansi:
+				p.Format = rpc.ScreenANSI
+			case svg:
+				p.Format = rpc.ScreenSVG
+			}
 			var s rpc.Screen
 			err = mirrored(c.Context(), func() (err error) {
 				s, err = d.Screen(c.Context(), p)
@@ -36,8 +41,10 @@ func newScreen(a *app) *cobra.Command {
 				return err
 			case a.json:
 				return a.print(s)
-			case ansi:
-				a.printf("%s", ansiScreen(s.Runs))
+			case p.Format != "" && s.Export == "":
+				return fail("end the old daemon with `akk serve --stop`, then try again", "the daemon is older than this akk: it can't draw a screen as %s", p.Format)
+			case p.Format != "":
+				a.printf("%s", s.Export)
 			default:
 				for _, l := range s.Lines {
 					a.printf("%s\n", printable(l))
@@ -47,25 +54,9 @@ func newScreen(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&ansi, "ansi", false, "with colours and attributes, as escape sequences")
+	c.Flags().BoolVar(&svg, "svg", false, "as a picture, with colours, attributes and cursor")
 	c.Flags().BoolVar(&audit, "audit", false, "prove the screen against tmux's own first")
 	return c
-}
-
-// ansiScreen draws runs; a run's style is the SGR parameters themselves.
-func ansiScreen(runs [][][2]string) string {
-	var b strings.Builder
-	for _, row := range runs {
-		for _, r := range row {
-			text, style := printable(r[0]), r[1]
-			if style == "" {
-				b.WriteString(text)
-				continue
-			}
-			fmt.Fprintf(&b, "\x1b[%sm%s\x1b[0m", style, text)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
 }
 
 // printable drops control characters: a screen has none, a broken one might.

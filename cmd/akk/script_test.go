@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,6 +57,7 @@ func TestScripts(t *testing.T) {
 			"bytes": readBytes,
 			"quick": quick,
 			"setx":  setVariable,
+			"xml":   wellFormed,
 		},
 	})
 }
@@ -157,6 +160,22 @@ func quick(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if (err != nil) != neg {
 		ts.Fatalf("%s: %v", strings.Join(args[1:], " "), err)
+	}
+}
+
+// wellFormed fails unless a file, or stdout, is XML.
+func wellFormed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: xml FILE")
+	}
+	d := xml.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	for n := 0; ; n++ {
+		switch _, err := d.Token(); {
+		case err == io.EOF && n > 0:
+			return
+		case err != nil:
+			ts.Fatalf("%s after %d tokens: %v", args[0], n, err)
+		}
 	}
 }
 
