@@ -6,11 +6,12 @@ import (
 	"context"
 	"fmt"
 
+	"akk/bridge/doctor"
 	"akk/bridge/rpc"
 )
 
 // Doctor checks the store, the servers and the terminals.
-func (d *Desk) Doctor(context.Context, rpc.Caller) (rpc.Doctor, error) {
+func (d *Desk) Doctor(ctx context.Context, _ rpc.Caller) (rpc.Doctor, error) {
 	var out rpc.Doctor
 	add := func(name, status, detail, cure string) {
 		out.Checks = append(out.Checks, rpc.Check{Name: name, Status: status, Detail: detail, Cure: cure})
@@ -27,6 +28,9 @@ func (d *Desk) Doctor(context.Context, rpc.Caller) (rpc.Doctor, error) {
 	for _, s := range list {
 		doc := s.doc()
 		add("server", "ok", fmt.Sprintf("tmux %s at %s, pid %d: %d panes, %d agents", doc.Version, doc.Socket, doc.PID, doc.Panes, doc.Agents), "")
+		if m, ok := s.prov.(doctor.Mirrors); ok {
+			out.Checks = append(out.Checks, doctor.Server(ctx, doc.Socket, m)...)
+		}
 	}
 	for _, v := range d.views("") {
 		switch {

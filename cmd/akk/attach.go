@@ -6,11 +6,14 @@ import (
 	"akk/panes"
 )
 
-// attachTmux opens the mirrors of a tmux server.
-func attachTmux(ctx context.Context, socket string) (panes.Provider, error) {
-	s, err := panes.Open(ctx, panes.Options{Socket: socket})
-	if err != nil {
-		return nil, err
+// attachTmux opens the mirrors of tmux servers, over the transport of the
+// settings.
+func attachTmux(transport string) func(context.Context, string) (panes.Provider, error) {
+	return func(ctx context.Context, socket string) (panes.Provider, error) {
+		s, err := panes.Open(ctx, panes.Options{Socket: socket, Transport: panes.Transport(transport)})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
 	}
-	return s, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +25,19 @@ func (a *app) daemonOptions(client string) (daemon.Options, error) {
 	if dir == "" {
 		dir = cfg.Store.Dir
 	}
-	return daemon.Options{StoreDir: dir, Version: version, Client: client}, nil
+	o := daemon.Options{StoreDir: dir, Version: version, Client: client}
+	if a.configPath != "" { // a daemon that has to be started reads the same settings
+		p, err := daemon.PathsFor(dir)
+		if err != nil {
+			return daemon.Options{}, err
+		}
+		self, err := os.Executable()
+		if err != nil {
+			return daemon.Options{}, err
+		}
+		o.Self = []string{self, "serve", "--store-dir", p.Store, "--config", absolute(a.configPath)}
+	}
+	return o, nil
 }
 
 // dial reaches the daemon and starts it if nobody is there.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"akk/bridge/doctor"
 	"akk/bridge/host"
 	"akk/bridge/rpc"
 	"akk/cmd/akk/config"
+	"akk/panes"
 	"akk/ui"
 	"akk/ui/launch"
 
@@ -19,6 +21,7 @@ func newDoctor(a *app) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			var more []rpc.Check
 			if s.Profile != "" || s.Host != "" || s.HostVersion != "" {
+				a.own(&s)
 				var err error
 				if more, err = hostChecks(s); err != nil {
 					return err
@@ -29,8 +32,11 @@ func newDoctor(a *app) *cobra.Command {
 			if path == "" {
 				path = config.Path()
 			}
-			_, err := a.config()
+			cfg, err := a.config()
 			checks = append(checks, check("settings", path, err))
+			if at, werr := a.where(); checks[0].Status == "ok" && err == nil && werr == nil {
+				checks = append(checks, doctor.Offline(c.Context(), at.socket, panes.Transport(cfg.Transport))...)
+			}
 			if checks[0].Status == "ok" && err == nil {
 				d, _, err := a.connect(c.Context())
 				checks = append(checks, check("daemon", "answers", err))

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"akk/panes"
 )
 
 // version is set by the Makefile.
@@ -23,6 +25,12 @@ func main() { os.Exit(akk()) }
 func akk() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	if len(os.Args) == 4 && os.Args[1] == panes.PassCommand { // tmux starts us for a moment, see panes.PassPipe
+		if panes.PassPipe(os.Args[2], os.Args[3]) != nil {
+			return 1
+		}
+		return 0
+	}
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 

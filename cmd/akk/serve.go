@@ -38,8 +38,12 @@ left, nobody is connected and nothing is owed.`,
 			if err != nil {
 				return err
 			}
+			cfg, err := a.config()
+			if err != nil {
+				return err
+			}
 			o.Agents = registry.All()
-			o.Attach = attachTmux
+			o.Attach = attachTmux(cfg.Transport)
 			if debug {
 				o.Level = slog.LevelDebug
 			}

@@ -23,7 +23,7 @@ type Config struct {
 	// Servers are tmux servers that are attached beside the caller's own: a
 	// name as after `tmux -L`, or an absolute path as after `tmux -S`.
 	Servers []string `toml:"servers"`
-	// Transport is how panes are read; only "control" (the default) exists.
+	// Transport is how panes are read: "control" (the default) or "pipe".
 	Transport string `toml:"transport"`
 	Store     Store  `toml:"store"`
 	Keys      Keys   `toml:"keys"`
@@ -117,8 +117,8 @@ func bad(key, what, cure string) *keyProblem {
 }
 
 func (c *Config) check() *keyProblem {
-	if c.Transport != "" && c.Transport != "control" {
-		return bad("transport", fmt.Sprintf("%q is not a transport", c.Transport), `use "control" or leave the key out`)
+	if c.Transport != "" && c.Transport != "control" && c.Transport != "pipe" {
+		return bad("transport", fmt.Sprintf("%q is not a transport", c.Transport), `use "control" or "pipe", or leave the key out`)
 	}
 	for _, s := range c.Servers {
 		if s == "" || strings.ContainsAny(s, "\x00\n") || (strings.Contains(s, "/") && !filepath.IsAbs(s)) {

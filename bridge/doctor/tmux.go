@@ -1,0 +1,114 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"akk/bridge/rpc"
+	"akk/panes"
+)
+
+// States of a line.
+const (
+	OK      = "ok"
+	Warning = "warning"
+	Failed  = "failed"
+)
+
+// askTimeout bounds one question to a tmux server.
+const askTimeout = 5 * time.Second
+
+// Offline looks at the tmux server behind socket without the daemon: its
+// version, the faults that this version is known for over the transport of the
+// settings, and settings of its own that meet them.
+func Offline(ctx context.Context, socket string, transport panes.Transport) []rpc.Check {
+	id, version, err := panes.Probe(ctx, socket)
+	switch {
+	case errors.Is(err, panes.ErrNoServer):
+		return []rpc.Check{{Name: "tmux server", Status: Warning, Detail: "none runs on " + socket, Cure: "start one with `akk` or `tmux`, or name another with -L or -S"}}
+	case errors.Is(err, panes.ErrNoTmux):
+		return nil // said already
+	case err != nil:
+		return []rpc.Check{{Name: "tmux server", Status: Failed, Detail: err.Error(), Cure: "end that server and start it with tmux 3.2 or newer, the same that is in PATH"}}
+	}
+	out := []rpc.Check{
+		{Name: "tmux server", Status: OK, Detail: fmt.Sprintf("tmux %s at %s, pid %d", version, socket, id.PID)},
+		Crashes(version, transport),
+	}
+	for _, c := range panes.KnownCrashes(version, transport) {
+		if c.Issue == "window-size" && ask(ctx, socket, "show-options", "-gwv", "window-size") == "manual" {
+			out = append(out, rpc.Check{Name: "tmux settings", Status: Failed, Detail: "window-size is manual for all windows: the next new window ends this tmux with everything in it",
+				Cure: "tmux set-option -gw window-size latest, and set it to manual for single windows only"})
+		}
+	}
+	return out
+}
+
+func ask(ctx context.Context, socket string, args ...string) string {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, "tmux", append([]string{"-S", socket}, args...)...).Output()
+	return strings.TrimSpace(string(out))
+}
+
+// Crashes is the line about tmux's known ways to die.
+func Crashes(version string, t panes.Transport) rpc.Check {
+	if t == "" {
+		t = panes.Control
+	}
+	c := rpc.Check{Name: "tmux faults", Status: OK, Detail: fmt.Sprintf("tmux %s over transport %q: no known crash that akk's presence makes possible", version, t)}
+	var open, avoided []string
+	for _, k := range panes.KnownCrashes(version, t) {
+		switch {
+		case !k.Control:
+		case k.Quiet:
+			avoided = append(avoided, k.Issue)
+		default:
+			open = append(open, fmt.Sprintf("#%s: %s", k.Issue, k.When))
+		}
+	}
+	if len(open) > 0 {
+		c.Status = Warning
+		c.Detail = fmt.Sprintf("tmux %s can crash while a control client like akk's is attached (%s). akk never causes it, notices a dead server and binds nothing to its successor", version, strings.Join(open, "; "))
+		c.Cure = `tmux 3.8 or newer has the mending; or set transport = "pipe" (akk config path), which attaches no client`
+	}
+	if len(avoided) > 0 {
+		c.Detail += "; akk avoids #" + strings.Join(avoided, ", #")
+	}
+	return c
+}
+
+// Mirrors is a provider that can say how its mirrors fare.
+type Mirrors interface {
+	Version() string
+	Health(context.Context) (panes.Health, error)
+}
+
+// Server tells of one attached server; name says which.
+func Server(ctx context.Context, name string, m Mirrors) []rpc.Check {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	h, err := m.Health(ctx)
+	if err != nil {
+		return []rpc.Check{{Name: "mirrors", Status: Failed, Detail: name + ": " + err.Error(), Cure: "restart the daemon: akk serve --stop, then any akk command"}}
+	}
+	crashes := Crashes(m.Version(), h.Transport)
+	crashes.Detail = name + ": " + crashes.Detail
+	audits := rpc.Check{Name: "mirrors", Status: OK, Detail: fmt.Sprintf("%s: transport %q, %d audits, %d mismatches, %d new syncs because of them", name, h.Transport, h.Audits.Audits, h.Audits.Mismatches, h.Audits.Reseeds)}
+	if h.Audits.Mismatches > 0 {
+		audits.Status = Warning
+		audits.Cure = "nothing was typed on those screens; keep the daemon's log and a recording of the pane (akk record), and report it"
+	}
+	out := []rpc.Check{crashes, audits}
+	for _, id := range slices.Sorted(maps.Keys(h.Unreadable)) {
+		why, cure, _ := strings.Cut(h.Unreadable[id], "; ")
+		out = append(out, rpc.Check{Name: "pane", Status: Warning, Detail: name + " " + id + ": " + why, Cure: cure})
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"akk/panes"
+)
+
+// Every line that is not ok names its cure.
+func TestCrashes(t *testing.T) {
+	for _, c := range []struct {
+		version   string
+		transport panes.Transport
+		state     string
+		says      string
+	}{
+		{"3.3a", "", Warning, "#5243"},
+		{"3.3a", panes.Control, Warning, "akk avoids #4980, #5499"},
+		{"3.7c", panes.Control, Warning, "#5551"},
+		{"3.8", panes.Control, OK, "no known crash"},
+		{"3.3a", panes.Pipe, OK, "no known crash"},
+	} {
+		l := Crashes(c.version, c.transport)
+		if l.Status != c.state || !strings.Contains(l.Detail, c.says) || (l.Status != OK) != (l.Cure != "") {
+			t.Errorf("%s over %q: %+v", c.version, c.transport, l)
+		}
+	}
+}
+
+type mirrors struct {
+	h   panes.Health
+	err error
+}
+
+func (m mirrors) Version() string                              { return "3.8" }
+func (m mirrors) Health(context.Context) (panes.Health, error) { return m.h, m.err }
+
+func TestServer(t *testing.T) {
+	taken := panes.Health{Transport: panes.Pipe, Audits: panes.AuditCount{Audits: 5, Mismatches: 2, Reseeds: 1}, Unreadable: map[string]string{"%2": panes.ErrTaken.Error()}}
+	lines := Server(t.Context(), "s", mirrors{h: taken})
+	if len(lines) != 3 || lines[0].Status != OK || lines[1].Status != Warning || !strings.Contains(lines[1].Detail, "5 audits, 2 mismatches, 1 new syncs") ||
+		lines[2].Status != Warning || !strings.Contains(lines[2].Detail, "%2") || !strings.Contains(lines[2].Cure, "end that one") {
+		t.Errorf("%+v", lines)
+	}
+	lines = Server(t.Context(), "s", mirrors{err: errors.New("gone")})
+	if len(lines) != 1 || lines[0].Status != Failed || lines[0].Cure == "" {
+		t.Errorf("%+v", lines)
+	}
+}
+
+// Without the daemon: no server, and a real one whose setting is dangerous.
+func TestOffline(t *testing.T) {
+	dir, err := os.MkdirTemp("", "akkd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	socket := filepath.Join(dir, "s")
+	if lines := Offline(t.Context(), socket, panes.Control); len(lines) != 1 || lines[0].Status != Warning || lines[0].Cure == "" {
+		t.Errorf("%+v", lines)
+	}
+	run := func(args ...string) {
+		if out, err := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	run("new-session", "-d", "cat")
+	defer exec.Command("tmux", "-S", socket, "kill-server").Run()
+	lines := Offline(t.Context(), socket, panes.Control)
+	if len(lines) != 2 || lines[0].Status != OK || lines[1].Name != "tmux faults" {
+		t.Fatalf("%+v", lines)
+	}
+	_, version, err := panes.Probe(t.Context(), socket)
+	if err != nil || !strings.HasPrefix(version, "3.3") {
+		t.Skipf("the fault of window-size is one of 3.3, this is %s", version)
+	}
+	run("set-option", "-gw", "window-size", "manual")
+	if lines = Offline(t.Context(), socket, panes.Control); len(lines) != 3 || lines[2].Status != Failed || lines[2].Cure == "" {
+		t.Errorf("%+v", lines)
+	}
+}

@@ -1,0 +1,68 @@
+package panes
+
+import "context"
+
+// This file tells doctor how a server's mirrors fare, and which faults of tmux
+// itself one has to live with.
+
+// Health is what doctor shows of a server.
+type Health struct {
+	Transport  Transport
+	Audits     AuditCount
+	Unreadable map[string]string // pane -> why, pipe transport only
+}
+
+// Health implements what doctor asks a Provider for.
+func (s *Server) Health(ctx context.Context) (Health, error) {
+	a, err := s.Audits(ctx)
+	if err != nil {
+		return Health{}, err
+	}
+	h := Health{Transport: Control, Audits: a}
+	if s.pipe != nil {
+		h.Transport = Pipe
+	}
+	s.pub.RLock()
+	defer s.pub.RUnlock()
+	for id, p := range s.pub.byID {
+		if p.why != nil {
+			if h.Unreadable == nil {
+				h.Unreadable = map[string]string{}
+			}
+			h.Unreadable[id] = p.why.Error()
+		}
+	}
+	return h, nil
+}
+
+// Crash is a known way in which tmux itself dies, with all panes.
+type Crash struct {
+	Issue   string // of tmux
+	When    string
+	Control bool // only while a control client is attached
+	Quiet   bool // we avoid it ourselves; nobody has to do anything
+	from    [2]int
+	fixed   [2]int // first version without it; 0 = none yet
+}
+
+// crashes were reproduced, or read in tmux's source, with the versions that
+// they name.
+var crashes = []Crash{
+	{Issue: "5243", When: "a session dies in the moment in which its current window changed (all programs of a session with several windows are killed at once)", Control: true, fixed: [2]int{3, 8}},
+	{Issue: "4980", When: "something is announced while a control client is half attached", Control: true, Quiet: true, fixed: [2]int{3, 8}},
+	{Issue: "5499", When: "a pane is respawned that a control client has left", Control: true, Quiet: true, fixed: [2]int{3, 8}},
+	{Issue: "5551", When: "a second popup opens on a control client", Control: true, Quiet: true, from: [2]int{3, 6}},
+	{Issue: "window-size", When: "a window is made while window-size is manual for all windows", from: [2]int{3, 3}, fixed: [2]int{3, 4}},
+}
+
+// KnownCrashes lists those of a version that a transport is exposed to.
+func KnownCrashes(version string, t Transport) []Crash {
+	var out []Crash
+	for _, c := range crashes {
+		if c.Control && t == Pipe || !atLeast(version, c.from[0], c.from[1]) || c.fixed[0] != 0 && atLeast(version, c.fixed[0], c.fixed[1]) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
