@@ -340,20 +340,7 @@ func (s *Server) finish() {
 		case <-c.client.Done():
 		}
 	}
-	for _, m := range s.mirrors {
-		if m.hold != "" && m.feeder != nil && !m.feeder.lost {
-			m.feeder.do(controlmode.Command{Line: unlockLine(m.id, m.hold)}, nil)
-		}
-	}
-	if s.pipe != nil {
-		s.pipe.close()
-	}
-	for _, c := range s.sessions {
-		c.client.Close()
-	}
-	for _, c := range s.sessions {
-		<-c.client.Done()
-	}
+	s.leave()
 	s.background.Wait()
 	s.disown()
 	s.qmu.Lock()
