@@ -100,6 +100,9 @@ func (d *Desk) turnActions(t *Turn, v *view, c rpc.Caller) map[string]rpc.Action
 	if v == nil {
 		return out
 	}
+	if _, bad := t.renew(0, now); bad == nil {
+		out["renew"] = rpc.Action{Tool: "agent_knock_knock_renew", Arguments: args()}
+	}
 	if t.open() && len(cancellable(v.Facts, t.ID, now)) == 0 {
 		out["cancel"] = rpc.Action{Tool: toolCancel, Arguments: args(), RequiresUserIntent: true}
 	}

@@ -59,7 +59,7 @@ func turnCalls(t *Turn, change string, q *ask, c *control) calls {
 	case change == changeQuestion && q != nil:
 		drop() // another question took its place
 		ev = questionEvent(t, q)
-	case change == changeAnswered, change == changeClosed, change == OutcomeAborted && t.Host == "host" && t.Closed != "":
+	case change == changeAnswered, change == changeClosed:
 		drop()
 		return out
 	case change == changeStalled:

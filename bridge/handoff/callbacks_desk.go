@@ -132,3 +132,37 @@ func (d *Desk) RetryCallback(_ context.Context, c rpc.Caller, p rpc.RetryCallbac
 	}
 	return rpc.RetryCallback{TurnID: doc.TurnID, Delivered: doc.Status == string(outbox.Accepted), Duplicate: doc.Status == string(outbox.Accepted), Delivery: doc}, nil
 }
+
+// limitsDoc adds what the Limits say to the Turn's document.
+func (t *Turn) limitsDoc(doc *rpc.Turn) {
+	doc.HardDeadlineAt, doc.Questions = t.HardAt, t.Questions
+	if t.open() {
+		doc.StalledAt, doc.StallReason = t.StalledAt, t.Stall
+	}
+}
+
+// callbackDoc adds the Turn's newest callback in the contract's words.
+func (d *Desk) callbackDoc(t *Turn, doc *rpc.Turn) {
+	if t.Route == nil {
+		return
+	}
+	e, ok := d.outbox.Find(func(e outbox.Entry) bool { return e.Envelope.Source.TurnID == t.ID && e.State != outbox.Superseded })
+	if !ok {
+		return
+	}
+	one := e.Doc()
+	c := &rpc.CallbackDelivery{Status: "pending", AttemptState: "retryable", Attempts: one.Attempts, DeliveryID: one.DeliveryID, NextAttemptAt: one.NextAttemptAt, LastErrorCode: one.LastErrorCode}
+	switch e.State {
+	case outbox.InFlight:
+		c.AttemptState = "in_flight"
+	case outbox.Accepted:
+		c.Status, c.AttemptState = "delivered", "accepted"
+	case outbox.Dead:
+		c.Status, c.AttemptState = "failed", "exhausted"
+	case outbox.Uncertain:
+		c.Status, c.AttemptState = "failed", "unavailable"
+	case outbox.Retryable:
+		doc.AvailableActions["retry_callback"] = rpc.Action{Tool: "agent_knock_knock_retry_callback", Arguments: map[string]any{"turn_id": t.ID}}
+	}
+	doc.CallbackDelivery = c
+}

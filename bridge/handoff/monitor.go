@@ -207,7 +207,7 @@ func (t *terminal) steered(l agents.LogEvent) {
 		}
 	}
 	t.tell(control{reason: "steered", body: "A message from " + by + " went into the running task.", id: "steer " + strconv.FormatInt(l.Offset, 10)}, func(turn *Turn) bool {
-		if sender != nil && (sender.ID == turn.ID || sender.Owner == turn.Owner) || turn.answered(l.Hash) {
+		if sender != nil && (sender.ID == turn.ID || sender.Owner == turn.Owner) {
 			return false
 		}
 		if turn.NativeTurn != "" && l.TurnID != "" && l.TurnID != turn.NativeTurn || l.Offset <= turn.SteeredAt || !l.Time.After(*turn.AcceptedAt) {
@@ -322,11 +322,6 @@ func (t *terminal) resumeWatches() {
 			t.mon.watches = append(t.mon.watches, w)
 		}
 	}
-}
-
-// answered tells whether the hash is of an answer that was sent in this Turn.
-func (t *Turn) answered(hash string) bool {
-	return false
 }
 
 // lastLookTime bounds the look into the log of an agent that has ended.

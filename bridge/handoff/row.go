@@ -157,15 +157,17 @@ func (d *Desk) managed(v *view, c rpc.Caller) rpc.Managed {
 
 // turnDoc draws a Turn; v is its terminal's view, nil when that is gone.
 func turnDoc(t *Turn, v *view) rpc.Turn {
-	return rpc.Turn{SessionID: t.SessionID, TurnID: t.ID, ID: t.ID, ConversationID: t.ID, ShortRef: shortRef(t.ID), Source: "managed_turn", Agent: t.Agent,
+	doc := rpc.Turn{SessionID: t.SessionID, TurnID: t.ID, ID: t.ID, ConversationID: t.ID, ShortRef: shortRef(t.ID), Source: "managed_turn", Agent: t.Agent,
 		TerminalID: t.TerminalID, Status: turnStatus(t, v), Stage: t.Stage, RequestHash: t.Hash, Workspace: t.Workspace, CreatedAt: t.CreatedAt,
 		UpdatedAt: t.UpdatedAt, AcceptedAt: t.AcceptedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, Reason: t.Reason, FinalText: t.FinalText,
 		ClosedAt: t.ClosedAt, Steer: t.Steer, Rounds: t.Rounds, HumanControlled: t.HumanSince != nil, SentBy: t.Host,
 		AvailableActions: map[string]rpc.Action{"status": {Tool: "agent_knock_knock_status", Arguments: map[string]any{"turn_id": t.ID}}}}
+	t.limitsDoc(&doc)
+	return doc
 }
 
 // turnStatus is the contract's word (CONTRACT-outputs §5).
-func turnStatus(t *Turn, v *view) string {
+func turnStatus(t *Turn, _ *view) string {
 	if t.ClosedAt != nil {
 		return "closed"
 	}
@@ -182,7 +184,7 @@ func turnStatus(t *Turn, v *view) string {
 	switch {
 	case t.StalledAt != nil:
 		return "stalled"
-	case t.Asked != "", v != nil && t.Stage == StageAccepted && v.Reading.Activity == agents.Blocked:
+	case t.Asked != "": // it was told
 		return "waiting_for_openclaw"
 	}
 	return "waiting_for_agent"

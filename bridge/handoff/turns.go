@@ -139,7 +139,7 @@ func (d *Desk) Renew(ctx context.Context, c rpc.Caller, p rpc.RenewParams) (rpc.
 		doc := turnDoc(&r.turn, nil)
 		out := rpc.Renew{ConversationID: turn.ID, SessionID: turn.SessionID, TurnID: turn.ID, Renewed: true, AgentTimeoutMinutes: r.turn.Inactivity.Minutes(), Conversation: &doc}
 		if r.turn.HardAt != nil {
-			out.AgentHardTimeoutMinutes = r.turn.HardAt.Sub(r.turn.CreatedAt).Minutes()
+			out.AgentHardTimeoutMinutes = r.turn.HardAt.Sub(r.turn.CreatedAt).Round(time.Second).Minutes()
 		}
 		return out, nil
 	case <-t.done:

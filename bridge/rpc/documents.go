@@ -16,7 +16,7 @@ type List struct {
 	Reconciliation          Reconciliation  `json:"reconciliation"`
 	ActionContracts         ActionContracts `json:"action_contracts"`
 	Terminals               []Row           `json:"terminals"`
-	TerminalWatches         []Watch           `json:"terminal_watches"`
+	TerminalWatches         []Watch         `json:"terminal_watches"`
 	UnavailableManagedTurns []Turn          `json:"unavailable_managed_turns"`
 	TerminalScan            TerminalScan    `json:"terminal_scan"`
 	Servers                 []Server        `json:"servers"` // ours
@@ -233,7 +233,23 @@ type Turn struct {
 	Rounds           int               `json:"rounds,omitempty"`           // ours: answers that were sent in it
 	HumanControlled  bool              `json:"human_controlled,omitempty"` // ours: a human took the terminal while it ran
 	SentBy           string            `json:"sent_by,omitempty"`          // ours: kind of caller
+	StalledAt        *time.Time        `json:"stalled_at,omitempty"`       // ours, as the next three
+	StallReason      string            `json:"stall_reason,omitempty"`     // inactivity | hard_lifetime
+	HardDeadlineAt   *time.Time        `json:"hard_deadline_at,omitempty"`
+	Questions        int               `json:"questions,omitempty"` // how often the agent asked
+	CallbackDelivery *CallbackDelivery `json:"callback_delivery,omitempty"`
 	AvailableActions map[string]Action `json:"available_actions,omitempty"`
+}
+
+// CallbackDelivery is the newest callback of a Turn (CONTRACT-outputs §2.2);
+// only the status document has it.
+type CallbackDelivery struct {
+	Status        string     `json:"status"`        // pending | failed | delivered
+	AttemptState  string     `json:"attempt_state"` // retryable | in_flight | accepted | exhausted | unavailable
+	Attempts      int        `json:"attempts"`
+	DeliveryID    string     `json:"delivery_id"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
+	LastErrorCode string     `json:"last_error_code,omitempty"`
 }
 
 // Status is the document of the status tool (CONTRACT-outputs §3.1): of a Turn
