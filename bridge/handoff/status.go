@@ -112,6 +112,7 @@ func (d *Desk) turnDocument(t Turn, c rpc.Caller) rpc.Status {
 	}
 	doc := turnDoc(&t, v)
 	doc.AvailableActions = d.turnActions(&t, v, c)
+	d.callbackDoc(&t, &doc)
 	st := rpc.Status{ConversationID: t.ID, SessionID: t.SessionID, TurnID: t.ID, Agent: t.Agent, Conversation: &doc, Confidence: "high",
 		Limitations: []string{}, RecentEvents: d.recent(func(e rpc.Event) bool { return e.TurnID == t.ID })}
 	st.About = fmt.Sprintf("%s turn, %s", t.Agent, doc.Status)
