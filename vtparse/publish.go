@@ -1,5 +1,7 @@
 package vtparse
 
+import "slices"
+
 // This file makes the Screen that everybody else sees. Rules: it costs one
 // copy per line that changed and one pointer per line that did not; if nothing
 // changed the old value is returned.
@@ -27,6 +29,9 @@ func (t *Terminal) Screen() *Screen {
 	var list []*Row // made at the first row that differs
 	if !same {
 		list = make([]*Row, rows)
+		if old != nil {
+			copy(list, old.rows)
+		}
 	}
 	for y, l := range t.view {
 		var before *Row
@@ -36,13 +41,13 @@ func (t *Terminal) Screen() *Screen {
 		if l.pub == nil {
 			l.pub = t.publish(l, before)
 		}
-		if list == nil && l.pub != before {
-			list = make([]*Row, rows)
-			copy(list, old.rows[:y])
+		if l.pub == before {
+			continue
 		}
-		if list != nil {
-			list[y] = l.pub
+		if list == nil {
+			list = slices.Clone(old.rows)
 		}
+		list[y] = l.pub
 	}
 	if list == nil {
 		return old
