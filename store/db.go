@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -40,6 +41,8 @@ type Options struct {
 
 // DB is an open store. It is safe for any goroutine.
 type DB struct {
+	swap   sync.RWMutex // b is replaced under it (Compact)
+	shut   bool
 	b      *bbolt.DB
 	dir    string
 	schema Schema
@@ -137,7 +140,16 @@ func openFile(path string, o Options) (b *bbolt.DB, err error) {
 	defer rescue(&err)
 	// The freelist is kept in the file (NoFreelistSync stays off): rebuilding it
 	// on open walks the pages on goroutines whose panic nobody could catch.
-	b, err = bbolt.Open(path, fileMode, &bbolt.Options{Timeout: o.Timeout, NoSync: o.NoSync, FreelistType: bbolt.FreelistMapType})
+	var file *os.File
+	b, err = bbolt.Open(path, fileMode, &bbolt.Options{Timeout: o.Timeout, NoSync: o.NoSync, FreelistType: bbolt.FreelistMapType,
+		OpenFile: func(name string, flag int, perm os.FileMode) (f *os.File, err error) {
+			file, err = os.OpenFile(name, flag, perm)
+			return file, err
+		}})
+	if err == nil && replaced(file, path) {
+		_ = b.Close()
+		return openFile(path, o)
+	}
 	switch {
 	case err == nil:
 		if err := whole(b, path); err != nil {
@@ -152,6 +164,14 @@ func openFile(path string, o Options) (b *bbolt.DB, err error) {
 	default:
 		return nil, cured(fmt.Errorf("opening store %s: %w", path, err), "choose a folder that you may write with --store-dir")
 	}
+}
+
+// replaced tells whether another file has got the name since f was opened: a
+// compaction of the process that had it. What was locked is nobody's file then.
+func replaced(f *os.File, path string) bool {
+	mine, err1 := f.Stat()
+	now, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && !os.SameFile(mine, now)
 }
 
 // whole finds a file that is shorter than its own meta page says.
@@ -188,6 +208,8 @@ func (db *DB) Dir() string { return db.dir }
 func (db *DB) Update(fn func(*Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer rescue(&err)
+	db.swap.RLock()
+	defer db.swap.RUnlock()
 	failAt("store.begin")
 	err = db.b.Update(func(t *bbolt.Tx) error {
 		if err := fn(&Tx{t}); err != nil {
@@ -206,6 +228,8 @@ func (db *DB) Update(fn func(*Tx) error) (err error) {
 func (db *DB) View(fn func(*Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer rescue(&err)
+	db.swap.RLock()
+	defer db.swap.RUnlock()
 	return closed(db.b.View(func(t *bbolt.Tx) error { return fn(&Tx{t}) }))
 }
 
@@ -217,4 +241,9 @@ func closed(err error) error {
 }
 
 // Close waits for running transactions and lets go of the file.
-func (db *DB) Close() error { return db.b.Close() }
+func (db *DB) Close() error {
+	db.swap.Lock()
+	defer db.swap.Unlock()
+	db.shut = true
+	return db.b.Close()
+}

@@ -111,6 +111,8 @@ func (l *Log[T]) bucket(tx *Tx) *bbolt.Bucket {
 
 func key(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
 
+func beUint64(k []byte) uint64 { return binary.BigEndian.Uint64(k) }
+
 func (l *Log[T]) check(tx *Tx) []error {
 	var out []error
 	b := l.bucket(tx)

@@ -26,6 +26,7 @@ type Table interface {
 	// Name is the name of the table's bucket.
 	Name() string
 	check(*Tx) []error
+	row(k, raw []byte) Row
 }
 
 var (
@@ -123,6 +124,8 @@ func (db *DB) Check() []error {
 func (db *DB) exclusive(fn func(*Tx) error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer rescue(&err)
+	db.swap.RLock()
+	defer db.swap.RUnlock()
 	t, err := db.b.Begin(true)
 	if err != nil {
 		return closed(err)
