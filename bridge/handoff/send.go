@@ -26,6 +26,10 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if p.ID != "" && p.SessionID != "" {
 		return rpc.Send{}, usage("name one of them", "a terminal and a session were both named")
 	}
+	told, own := d.ownCallback(c, p)
+	if own {
+		p.Request = told
+	}
 	text, bad := cleanRequest(p.Request)
 	if bad != nil {
 		return rpc.Send{}, bad
@@ -47,7 +51,7 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 		return rpc.Send{}, bad
 	}
 	// Whatever runs under an agent is that agent, a Host's bridge included.
-	if c.TerminalID != "" && (c.TerminalID == v.id || contains(v.aliases, c.TerminalID)) {
+	if !own && c.TerminalID != "" && (c.TerminalID == v.id || contains(v.aliases, c.TerminalID)) {
 		return rpc.Send{}, &rpc.Error{Code: rpc.CodeForbidden, Message: "an agent can't send a task to itself", Cure: "send to another terminal"}
 	}
 	t := d.terminalOf(v)

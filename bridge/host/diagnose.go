@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"akk/bridge/host/profile"
 	"akk/bridge/rpc"
 )
 
@@ -26,7 +25,7 @@ func Diagnose(lookup func(string) (string, bool), s Selection) []rpc.Check {
 	warn := func(name, what, cure string) {
 		out = append(out, rpc.Check{Name: name, Status: "warning", Detail: what, Cure: cure})
 	}
-	p, err := profile.Load(s.Profile)
+	p, err := s.Load()
 	if !add("host_profile", err, "", "correct the file; `akk host-profile example` and `akk host-profile schema` show the form") {
 		return out
 	}

@@ -21,6 +21,18 @@ type Selection struct {
 	Host            string
 	HostVersion     string
 	SessionVariable string // only without a profile
+	// Akk is this program's absolute path, AkkArgs its global flags: what the
+	// shipped profiles run.
+	Akk     string
+	AkkArgs []string
+}
+
+// Load reads the profile that is named: a shipped one by its id, else a file.
+func (s Selection) Load() (*profile.Profile, error) {
+	if profile.IsBuiltin(s.Profile) {
+		return profile.Builtin(s.Profile, s.Akk, s.AkkArgs...)
+	}
+	return profile.Load(s.Profile)
 }
 
 // Identity is whose bridge this is.
@@ -49,7 +61,7 @@ func Resolve(lookup func(string) (string, bool), s Selection) (Identity, error) 
 	if s.SessionVariable != "" {
 		return Identity{}, problem("leave --session-variable out", "the host profile names the session's variable itself")
 	}
-	p, err := profile.Load(s.Profile)
+	p, err := s.Load()
 	if err != nil {
 		return Identity{}, problem("check it with `akk host-profile validate "+s.Profile+"`", "%v", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"akk/bridge/host/profile"
 )
 
 // This file finds out whose bridge this is: from the environment that the Host
@@ -13,7 +15,7 @@ import (
 
 const (
 	// SessionVariable is read when the Host names no other one.
-	SessionVariable = "AKK_HOST_SESSION"
+	SessionVariable = profile.SharedVariable
 	// sessionMax bounds the identity in characters (R198).
 	sessionMax = 1024
 )

@@ -33,6 +33,7 @@ docs/host-profile.md. A profile that can't be used is told by every tool.`,
 			if debug {
 				level = slog.LevelDebug
 			}
+			a.own(&s)
 			id, problem := host.Resolve(os.LookupEnv, s)
 			return host.RunBridge(c.Context(), a.in, out, a.errs, host.Options{
 				Version: version, Identity: id, Problem: problem, Level: level,

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"akk/bridge/host"
 	"akk/bridge/host/profile"
@@ -25,9 +27,8 @@ func newHostProfile(a *app) *cobra.Command {
 		},
 	}
 	c.AddCommand(
-		&cobra.Command{Use: "example", Short: "Print a profile to begin with", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-			_, err := a.out.Write(profile.Starter())
-			return err
+		&cobra.Command{Use: "example [ID]", Short: "Print a profile to begin with, or a shipped one", Args: cobra.MaximumNArgs(1), RunE: func(_ *cobra.Command, args []string) error {
+			return a.exampleProfile(args)
 		}},
 		&cobra.Command{Use: "schema", Short: "Print the JSON Schema of a profile", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 			_, err := a.out.Write(profile.JSONSchema())
@@ -41,18 +42,46 @@ func newHostProfile(a *app) *cobra.Command {
 	return c
 }
 
+// own names this program for the shipped profiles.
+func (a *app) own(s *host.Selection) {
+	if exe, err := os.Executable(); err == nil {
+		if s.Akk, err = filepath.EvalSymlinks(exe); err != nil {
+			s.Akk = exe
+		}
+	}
+	if a.storeDir != "" {
+		if dir, err := filepath.Abs(a.storeDir); err == nil {
+			s.AkkArgs = []string{"--store-dir", dir}
+		}
+	}
+}
+
+func (a *app) exampleProfile(args []string) error {
+	doc := profile.Starter()
+	if len(args) > 0 {
+		var s host.Selection
+		a.own(&s)
+		at := slices.IndexFunc(profile.List(), func(s profile.Shipped) bool { return s.ID == args[0] })
+		if at < 0 {
+			return fail("see `akk host-profile list`", "akk ships no profile %q", args[0])
+		}
+		var err error
+		if doc, err = profile.List()[at].Document(s.Akk, s.AkkArgs...); err != nil {
+			return err
+		}
+	}
+	_, err := a.out.Write(doc)
+	return err
+}
+
 func (a *app) printShipped() error {
 	list := profile.List()
 	if a.json {
 		return a.print(map[string]any{"profiles": list})
 	}
-	if len(list) == 0 {
-		a.printf("akk ships no profile; `akk host-profile example` prints one to begin with\n")
-		return nil
-	}
-	table := [][]string{{"ID", "HOST", "VERSIONS", "NOTE"}}
+	table := [][]string{{"ID", "HOST", "VERSIONS", "SESSION", "NOTE"}}
 	for _, s := range list {
-		table = append(table, []string{s.ID, s.Host, s.Range, s.Note})
+		table = append(table, []string{s.ID, s.Host, s.Range, s.Variable, s.Note})
 	}
 	return ui.Table(a.out, table)
 }
@@ -77,7 +106,7 @@ type validated struct {
 func newHostProfileValidate(a *app) *cobra.Command {
 	var s host.Selection
 	c := &cobra.Command{
-		Use:   "validate FILE",
+		Use:   "validate FILE|ID",
 		Short: "Check a profile, and whether it is for a Host",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -85,6 +114,7 @@ func newHostProfileValidate(a *app) *cobra.Command {
 				return usagef("--host and --host-version go together")
 			}
 			s.Profile = args[0]
+			a.own(&s)
 			return a.validate(s)
 		},
 	}
@@ -94,7 +124,7 @@ func newHostProfileValidate(a *app) *cobra.Command {
 
 func (a *app) validate(s host.Selection) error {
 	v := validated{File: s.Profile}
-	p, err := profile.Load(s.Profile)
+	p, err := s.Load()
 	bad, refused := errors.AsType[*profile.Error](err)
 	switch {
 	case refused:
@@ -151,11 +181,12 @@ func hostFlags(c *cobra.Command, s *host.Selection) {
 func newHostProfileDoctor(a *app) *cobra.Command {
 	var s host.Selection
 	c := &cobra.Command{
-		Use:   "doctor FILE",
+		Use:   "doctor FILE|ID",
 		Short: "Check a profile as the bridge would, in this environment; nothing is sent",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s.Profile = args[0]
+			a.own(&s)
 			checks, err := hostChecks(s)
 			if err != nil {
 				return err

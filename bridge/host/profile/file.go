@@ -20,12 +20,9 @@ const FileMax = 256 << 10
 
 var sizeFault = fmt.Sprintf("is larger than %d KiB", FileMax>>10)
 
-// Load reads the profile that name stands for: the id of a shipped one, or a
-// path, relative to the working directory (R218).
+// Load reads a profile's file; the path is relative to the working directory
+// (R218).
 func Load(name string) (*Profile, error) {
-	if isBuiltin(name) {
-		return Builtin(name)
-	}
 	full, err := filepath.Abs(name)
 	if err != nil {
 		return nil, fmt.Errorf("read the host profile %s: %w", name, err)
@@ -70,7 +67,7 @@ func read(name string) ([]byte, error) {
 // Unchanged returns ErrChanged unless the file still holds the bytes that p was
 // read from (R210). A shipped profile can't change.
 func (p *Profile) Unchanged() error {
-	if isBuiltin(p.ID) {
+	if p.shipped() {
 		return nil
 	}
 	data, err := read(p.Source)
@@ -89,7 +86,7 @@ func (p *Profile) Unchanged() error {
 // Exposed tells who else may write a profile's file or its folder, "" if
 // nobody: the file says what is run, so it is as good as code.
 func (p *Profile) Exposed() string {
-	if isBuiltin(p.ID) {
+	if p.shipped() {
 		return ""
 	}
 	for _, name := range []string{p.Source, filepath.Dir(p.Source)} {

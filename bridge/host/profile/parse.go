@@ -55,7 +55,7 @@ func parse(source string, data []byte, builtin bool) (*Profile, error) {
 
 func (c *checker) id(n *node, builtin bool) string {
 	s, ok := c.matching(n, idMax, idForm, idWords)
-	if ok && !builtin && (strings.HasPrefix(s, BuiltinPrefix) || isBuiltin(s)) {
+	if ok && !builtin && (strings.HasPrefix(s, BuiltinPrefix)) {
 		c.fail(n, "ids that begin with %q are akk's own", BuiltinPrefix)
 	}
 	return s

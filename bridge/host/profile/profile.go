@@ -46,6 +46,9 @@ type Profile struct {
 	Callback        Callback
 }
 
+// shipped tells whether it came with akk: it has no file.
+func (p *Profile) shipped() bool { return IsBuiltin(p.ID) }
+
 // Standalone tells whether `akk host-bridge` can carry it (R197).
 func (p *Profile) Standalone() bool { return p.Scope == ScopeStartup }
 
