@@ -107,13 +107,26 @@ type Dialog struct {
 	Reason      string         `json:"reason,omitempty"`
 	Server      string         `json:"server,omitempty"`
 	Tool        string         `json:"tool,omitempty"`
-	Mode        string         `json:"mode,omitempty"` // elicitation: form | message | url
+	Mode        string         `json:"mode,omitempty"`   // elicitation: form | message | url
+	Fields      []DialogField  `json:"fields,omitempty"` // of a form, as far as the screen shows them
 	// Top and Bottom bound the region on the screen, rows inclusive.
 	Top    int `json:"top"`
 	Bottom int `json:"bottom"`
 	// Fingerprint is sha256 over the region's unredacted cells, blinking parts
 	// normalised, in hex. It is a fence, never shown to a model (R10).
 	Fingerprint string `json:"-"`
+	// Entry is what the text field that has the keys shows, "" if it is
+	// provably empty; nil if none has them or it can't be told. Memory only.
+	Entry *string `json:"-"`
+}
+
+// DialogField is one field of a form.
+type DialogField struct {
+	Label       string `json:"label"`
+	Description string `json:"description,omitempty"`
+	Type        string `json:"type,omitempty"`  // text | boolean | choice, "" if the screen does not tell
+	Value       string `json:"value,omitempty"` // as shown
+	Focused     bool   `json:"focused,omitempty"`
 }
 
 // DialogOption is one row that can be chosen.

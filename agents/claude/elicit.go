@@ -62,6 +62,9 @@ func (v *view) elicitation(p panel, why *reasons) (d *agents.Dialog, owner agent
 			d.Options = append(d.Options, agents.DialogOption{Label: strings.TrimSpace(string(r[1:])), Checked: r[0] != '◯'})
 		}
 	}
+	if d.Mode == "form" {
+		d.Fields = v.fields(first, buttons)
+	}
 	if len(d.Options) == 0 {
 		line := v.line(buttons)
 		for i, b := range v.w.Elicit.Buttons {
@@ -87,6 +90,53 @@ func (v *view) elicitation(p panel, why *reasons) (d *agents.Dialog, owner agent
 		return nil, "", false
 	}
 	return d, owner, true
+}
+
+// A form's columns: the state of a field, its label, the words below it.
+const (
+	fieldState = 4
+	fieldLabel = 6
+	fieldNote  = 8
+)
+
+// fields reads the rows of a form that are on the screen.
+func (v *view) fields(first, last int) (out []agents.DialogField) {
+	for y := first; y < last; y++ {
+		x := v.indent(y)
+		m := v.marked(y)
+		switch {
+		case x == fieldNote && m < 0 && len(out) > 0 && !v.radio(y):
+			f := &out[len(out)-1]
+			if f.Description == "" {
+				f.Description = v.trimmed(y)
+			}
+			continue
+		case m >= 0 && m != fieldState-2, m < 0 && x != fieldState && x != fieldLabel:
+			continue
+		case v.at(fieldState+1, y) != ' ' || v.at(fieldLabel, y) == ' ':
+			continue
+		}
+		label, value, ok := strings.Cut(v.from(fieldLabel, y)+" ", ": ")
+		if !ok {
+			continue
+		}
+		f := agents.DialogField{Label: label, Value: strings.TrimSpace(value), Focused: m >= 0}
+		switch {
+		case strings.HasPrefix(f.Value, "☐"), strings.HasPrefix(f.Value, "☒"):
+			f.Type = "boolean"
+		case strings.HasPrefix(f.Value, "▸"), strings.HasPrefix(f.Value, "▾"):
+			f.Type = "choice"
+		case f.Focused:
+			f.Type = "text"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// radio tells whether the row is a value of an opened choice.
+func (v *view) radio(y int) bool {
+	return strings.ContainsRune(v.w.Elicit.Radio, v.at(v.indentOr0(y), y))
 }
 
 // openField is the row of a choice field whose values are listed, -1 if none is.

@@ -129,6 +129,8 @@ type profile struct {
 		// is taken for sure.
 		StillMillis int `toml:"still_ms"`
 	} `toml:"dialog"`
+	// Keys are the rules for answering dialogs.
+	Keys []agents.KeyRule `toml:"keys"`
 }
 
 // knowledge is everything that was loaded.

@@ -77,6 +77,9 @@ func (v *view) question(p panel, why *reasons) (d *agents.Dialog, owner agents.O
 	case v.cx > 0 && v.cy > p.top && v.cy <= p.bottom && (v.cy == sel || notes) && v.hintRow(p) > v.cy:
 		owner = agents.OwnerEditor
 		why.add("cursor", "in a questionnaire's text field", v.cy)
+		if d.Selected != nil && v.cy == sel && d.Options[*d.Selected].Description == "" {
+			d.Entry = &d.Options[*d.Selected].Label
+		}
 	default:
 		return nil, "", false
 	}

@@ -17,6 +17,7 @@ func (f *frame) dialog(p *Panel, head, foot int) *agents.Dialog {
 	bottom := foot - 1
 	if f.s.Cursor.Visible {
 		bottom = f.overField(head, bottom)
+		d.Entry = f.entry()
 	}
 	l := f.options(bottom, head)
 	d.Options, d.Selected = l.options, l.selected
@@ -182,7 +183,9 @@ func (f *frame) field(d *agents.Dialog, head, body int, l list) {
 	for _, o := range l.options {
 		labels = append(labels, o.Label)
 	}
-	if strings.Join(labels, " ") == "Allow Deny Cancel" {
+	if strings.Join(labels, " ") != "Allow Deny Cancel" {
+		f.formField(d, head, body)
+	} else {
 		d.Mode = "message"
 		if n := len(l.options); n > 0 && body > head+1 {
 			d.Prompt = f.paragraph(head+1, body, 2)

@@ -21,6 +21,8 @@ type Profile struct {
 	Composer ComposerText `toml:"composer"`
 	Panels   []Panel      `toml:"panel"`
 	Submit   Submit       `toml:"submit"`
+	// Keys are the rules for answering dialogs.
+	Keys []agents.KeyRule `toml:"keys"`
 }
 
 // Signals are the words of the pane title.

@@ -55,7 +55,7 @@ type Dialog struct {
 	Mode                    string
 	Server, Tool, URL, Path string
 	Fields                  []Field
-	Field                   json.RawMessage
+	Field                   struct{ Name, Label, Description string }
 	Step                    *struct{ Index, Total int }
 	Reason                  string
 	ArgumentsCut            bool `json:"arguments_cut"`
