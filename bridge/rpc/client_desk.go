@@ -85,3 +85,18 @@ func (c *Client) Outcome(ctx context.Context, p OutcomeParams) (r Delivery, err 
 func (c *Client) Deliveries(ctx context.Context, yield func(Lease) error) error {
 	return follow(ctx, c, MethodDeliveries, nil, func(struct{}) error { return nil }, yield)
 }
+
+// StoreCheck reads the daemon's whole store.
+func (c *Client) StoreCheck(ctx context.Context) (r StoreReport, err error) {
+	return r, c.call(ctx, MethodStoreCheck, nil, &r)
+}
+
+// StoreCompact gives free room of the daemon's store back.
+func (c *Client) StoreCompact(ctx context.Context) (r StoreCompacted, err error) {
+	return r, c.call(ctx, MethodStoreCompact, nil, &r)
+}
+
+// StoreExport yields every record of the daemon's store.
+func (c *Client) StoreExport(ctx context.Context, yield func(StoreRow) error) error {
+	return follow(ctx, c, MethodStoreExport, nil, func(struct{}) error { return nil }, yield)
+}

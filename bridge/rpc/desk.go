@@ -38,6 +38,10 @@ type Desk interface {
 	Deliveries(ctx context.Context, c Caller, yield func(Lease) error) error
 	Outcome(ctx context.Context, c Caller, p OutcomeParams) (Delivery, error)
 
+	StoreCheck(ctx context.Context, c Caller) (StoreReport, error)
+	StoreCompact(ctx context.Context, c Caller) (StoreCompacted, error)
+	StoreExport(ctx context.Context, c Caller, yield func(StoreRow) error) error
+
 	// Identify says who a peer process is, from its ancestry and tty: a process
 	// below an agent's process is that agent.
 	Identify(ctx context.Context, pid int) Caller

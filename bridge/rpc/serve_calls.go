@@ -44,6 +44,12 @@ var calls = map[string]callFunc{
 	MethodCallbacks:       call(Desk.Callbacks),
 	MethodRetryCallback:   call(Desk.RetryCallback),
 	MethodOutcome:         call(Desk.Outcome),
+	MethodStoreCheck: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
+		return c.s.Desk.StoreCheck(ctx, c.caller)
+	},
+	MethodStoreCompact: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
+		return c.s.Desk.StoreCompact(ctx, c.caller)
+	},
 	MethodShutdown: func(_ context.Context, c *serverConn, _ json.RawMessage) (any, error) {
 		if c.caller.Kind == "agent" {
 			return nil, &Error{Code: CodeForbidden, Message: "an agent may not end the daemon", Cure: "ask the human"}
@@ -77,6 +83,14 @@ var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.R
 				return err
 			}
 			return c.s.Desk.Deliveries(ctx, c.caller, yield)
+		})
+	},
+	MethodStoreExport: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
+		stream(c, req, NotifyStoreRow, func(_ struct{}, started func(struct{}) error, yield func(StoreRow) error) error {
+			if err := started(struct{}{}); err != nil {
+				return err
+			}
+			return c.s.Desk.StoreExport(ctx, c.caller, yield)
 		})
 	},
 	MethodRecord: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {

@@ -18,6 +18,13 @@ type desk interface {
 	Events(ctx context.Context, p rpc.EventsParams, started func(rpc.EventsResult) error, yield func(rpc.Event) error) error
 	Follow(ctx context.Context, p rpc.ListParams, yield func(rpc.List) error) error
 	Record(ctx context.Context, p rpc.TargetParams, started func(rpc.RecordStart) error, yield func(rpc.Bytes) error) error
+	Watch(ctx context.Context, p rpc.WatchParams) (rpc.WatchResult, error)
+	Unwatch(ctx context.Context, p rpc.WatchIDParams) (rpc.WatchResult, error)
+	WatchStatus(ctx context.Context, p rpc.WatchIDParams) (rpc.WatchResult, error)
+	Turns(ctx context.Context, p rpc.TurnsParams) ([]rpc.Turn, error)
+	Renew(ctx context.Context, p rpc.RenewParams) (rpc.Renew, error)
+	Callbacks(ctx context.Context, p rpc.CallbacksParams) ([]rpc.Delivery, error)
+	RetryCallback(ctx context.Context, p rpc.RetryCallbackParams) (rpc.RetryCallback, error)
 	Doctor(ctx context.Context) (rpc.Doctor, error)
 	Shutdown(ctx context.Context) error
 	Close() error

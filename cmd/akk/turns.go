@@ -1,0 +1,51 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"akk/bridge/rpc"
+	"akk/ui"
+
+	"github.com/spf13/cobra"
+)
+
+func newTurns(a *app) *cobra.Command {
+	var p rpc.TurnsParams
+	c := &cobra.Command{
+		Use:   "turns",
+		Short: "List the tasks that were sent, newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			d, _, err := a.connect(c.Context())
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			list, err := d.Turns(c.Context(), p)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.print(list)
+			}
+			if len(list) == 0 {
+				a.printf("no task is open; ended ones: akk turns --all\n")
+				return nil
+			}
+			var table [][]string
+			for _, t := range list {
+				why := t.Reason
+				if t.FinalText != "" {
+					why = t.FinalText
+				}
+				table = append(table, []string{t.TurnID, t.Status, t.Agent, ui.Age(time.Now(), t.UpdatedAt), ui.Clean(ui.Cut(strings.Join(strings.Fields(why), " "), 60))})
+			}
+			return ui.Table(a.out, table)
+		},
+	}
+	c.Flags().BoolVar(&p.All, "all", false, "ended tasks, too")
+	c.Flags().StringVar(&p.TerminalID, "terminal", "", "only those of one terminal, by its full `id`")
+	c.Flags().IntVar(&p.Limit, "limit", 0, "at most this `many` (default 50, at most 1000)")
+	return c
+}
