@@ -30,9 +30,7 @@ func (t *Terminal) up(n int) {
 	} else {
 		n = min(n, t.cy-t.upper)
 	}
-	if t.cx == t.cols {
-		t.cx--
-	}
+	t.cx = min(t.cx, t.cols-1)
 	t.cy -= n
 }
 
@@ -42,9 +40,7 @@ func (t *Terminal) down(n int) {
 	} else {
 		n = min(n, t.lower-t.cy)
 	}
-	if t.cx == t.cols {
-		t.cx--
-	}
+	t.cx = min(t.cx, t.cols-1)
 	t.cy += n
 }
 
@@ -76,7 +72,7 @@ func (t *Terminal) cuf() {
 
 func (t *Terminal) cub() {
 	if n := t.one(); n != -1 {
-		t.cx -= min(n, t.cx)
+		t.cx = min(t.cx-min(n, t.cx), t.cols-1)
 	}
 }
 
@@ -116,7 +112,7 @@ func (t *Terminal) cup() {
 // backspace climbs to the end of a line that wrapped.
 func (t *Terminal) backspace() {
 	if t.cx > 0 {
-		t.cx--
+		t.cx = min(t.cx, t.cols) - 1
 		return
 	}
 	if t.cy > 0 && t.view[t.cy-1].wrapped {

@@ -15,6 +15,7 @@ func FuzzWrite(f *testing.F) {
 	f.Add([]byte("hello\x1b[31mworld\r\n\x1b[2J"), uint8(20), uint8(5), uint8(3))
 	f.Add([]byte("\x1b[?1049h\x1b[999999999;1H字\x1b[?7l\u0301\x1b[?1049l"), uint8(1), uint8(1), uint8(1))
 	f.Add([]byte("\x1b]0;"+strings.Repeat("x", 100)+"\x07\x1b[22t\x1b[2147483647b\x1b[4h\x1b#8"), uint8(3), uint8(2), uint8(7))
+	f.Add([]byte("000001\x1b[?0047h000000"), uint8(89), uint8(99), uint8(0)) // the cursor outside of a narrowed alternate screen
 	f.Fuzz(func(t *testing.T, data []byte, cols, rows, cut uint8) {
 		version := []string{"3.3a", "3.4", "3.5", "3.7c"}[int(cut)%4]
 		term := vtparse.New(int(cols), int(rows), vtparse.Options{TmuxVersion: version, History: int(cut)})
@@ -43,7 +44,7 @@ func FuzzWrite(f *testing.F) {
 
 func check(t *testing.T, term *vtparse.Terminal) {
 	s := term.Screen()
-	if s.Cursor.X < 0 || s.Cursor.X > s.Cols || s.Cursor.Y < 0 || s.Cursor.Y >= s.Rows {
+	if s.Cursor.X < 0 || s.Cursor.X > s.Cols && !s.Alternate || s.Cursor.Y < 0 || s.Cursor.Y >= s.Rows {
 		t.Fatalf("cursor %+v outside of %dx%d", s.Cursor, s.Cols, s.Rows)
 	}
 	for y := range s.Rows {
@@ -71,16 +72,30 @@ func check(t *testing.T, term *vtparse.Terminal) {
 // terminal.
 func FuzzSeed(f *testing.F) {
 	f.Add("\x1b[1mhi\x0eqq\x0f\n字", 10, 3, 2, 1, []byte("\x1b[3"))
+	f.Add("\x1b[7m字字\n", 5, 2, 40, 1, []byte("\x1bPq"))
 	f.Fuzz(func(t *testing.T, capture string, cols, rows, x, y int, pending []byte) {
 		if cols > 300 || rows > 300 {
 			return
 		}
-		s := vtparse.Seed{Cols: cols, Rows: rows, CursorX: x, CursorY: y, Lower: rows - 1, Shown: strings.Split(capture, "\n"), Pending: pending, Wrap: true}
+		s := vtparse.Seed{Cols: cols, Rows: rows, CursorX: x, CursorY: y, Lower: rows - 1, Shown: strings.Split(capture, "\n"), Pending: pending, Wrap: true, Alternate: x > cols}
 		term, err := vtparse.NewSeeded(s, vtparse.Options{}, nil)
-		if err == nil {
-			check(t, term)
-			term.Write([]byte("after\x1b[H"))
-			check(t, term)
+		if err != nil {
+			return
 		}
+		check(t, term)
+		// Again, in the middle of whatever was pending, before and after the timer.
+		for range 2 {
+			term.Write([]byte(capture))
+			check(t, term)
+			if term, err = vtparse.NewSeeded(s, vtparse.Options{}, term); err != nil {
+				t.Fatal(err)
+			}
+			check(t, term)
+			if serial, open := term.Waiting(); open {
+				term.Expire(serial)
+			}
+		}
+		term.Write([]byte("after\x1b[H"))
+		check(t, term)
 	})
 }

@@ -25,7 +25,9 @@ type Screen struct {
 	profile *profile
 }
 
-// Cursor is the text cursor. X may equal Cols: a pending wrap.
+// Cursor is the text cursor. X may equal Cols: a pending wrap. It may be larger
+// when the alternate screen became narrower and nothing was drawn since: tmux
+// leaves it where it was.
 type Cursor struct {
 	X, Y    int
 	Visible bool // DECTCEM

@@ -208,7 +208,7 @@ func TestSeed(t *testing.T) {
 	if got := s.Row(0).Style(2).SGR(); got != "1;38;5;4" || s.Row(0).Text(4) != "X" {
 		t.Errorf("pen %q, %q", got, s.Line(0))
 	}
-	for _, bad := range []vtparse.Seed{{}, {Cols: 5, Rows: 5, CursorX: 6}, {Cols: 5, Rows: 5, Lower: 5}, {Cols: 1, Rows: 1, Shown: []string{"a", "b"}}, {Cols: 5, Rows: 5, CursorY: -1}} {
+	for _, bad := range []vtparse.Seed{{}, {Cols: 5, Rows: 5, CursorX: 6}, {Cols: 5, Rows: 5, Lower: 4, Alternate: true, CursorX: vtparse.MaxSize + 1}, {Cols: 5, Rows: 5, Lower: 5}, {Cols: 1, Rows: 1, Shown: []string{"a", "b"}}, {Cols: 5, Rows: 5, CursorY: -1}} {
 		if _, err := vtparse.NewSeeded(bad, vtparse.Options{}, nil); !errors.Is(err, vtparse.ErrSeed) {
 			t.Errorf("%+v: %v", bad, err)
 		}

@@ -15,7 +15,7 @@ import (
 // tmux formats and commands.
 type Seed struct {
 	Cols, Rows         int // pane_width, pane_height
-	CursorX, CursorY   int // cursor_x (may equal Cols), cursor_y
+	CursorX, CursorY   int // cursor_x (see Cursor), cursor_y
 	CursorVisible      bool
 	Alternate          bool // alternate_on
 	SavedX, SavedY     int  // alternate_saved_x, alternate_saved_y; out of range: none
@@ -148,7 +148,7 @@ func (s *Seed) check() error {
 		return bad("width", s.Cols)
 	case s.Rows < 1 || s.Rows > MaxSize:
 		return bad("height", s.Rows)
-	case s.CursorX < 0 || s.CursorX > s.Cols:
+	case s.CursorX < 0 || s.CursorX > s.Cols && !s.Alternate || s.CursorX > MaxSize:
 		return bad("cursor_x", s.CursorX)
 	case s.CursorY < 0 || s.CursorY >= s.Rows:
 		return bad("cursor_y", s.CursorY)
