@@ -23,6 +23,11 @@ func (f *frame) activity() {
 		if f.r.Owner == agents.OwnerComposer || f.r.Owner == agents.OwnerUnknown {
 			f.why("signal", "title: a human is asked, but no dialog is drawn")
 			f.r.Owner, f.r.Composer = agents.OwnerUnknown, agents.ComposerUnknown
+			if l := f.log(); l != nil && !l.TurnOpen {
+				// An answer can set the title where the agent lets its bytes through.
+				f.r.Activity = agents.ActivityUnknown
+				f.why("log", "but no turn is open")
+			}
 			return
 		}
 		f.why("signal", "title: a human is asked; the dialog is hidden")

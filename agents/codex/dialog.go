@@ -83,6 +83,7 @@ func (f *frame) approval(d *agents.Dialog, p *Panel, head, body int, whole bool)
 	if !whole {
 		d.Clipped = true
 	}
+	from := -1
 	for y := head + 1; y < body && head >= 0; y++ {
 		r := f.s.Row(y)
 		switch {
@@ -91,10 +92,10 @@ func (f *frame) approval(d *agents.Dialog, p *Panel, head, body int, whole bool)
 		case agents.RowHas(r, 2, "Destination: ") && d.Path == "":
 			d.Path = agents.RowText(r, 2+len("Destination: "))
 		case agents.RowHas(r, 2, "[… ") && agents.RowFind(r, 4, " lines]") > 0:
-			d.Clipped, d.Command = true, ""
+			d.Clipped, d.Command = true, f.cutCommand(from, y)
 			return
 		case agents.RowHas(r, 2, "$ ") && d.Command == "" && p.Kind == "exec":
-			d.Command = f.command(y, body)
+			d.Command, from = f.command(y, body), y
 		}
 	}
 	if p.Kind == "exec" && d.Command == "" {
