@@ -93,7 +93,7 @@ type Client struct {
 type pending struct {
 	Command
 	got   []Reply
-	timer *time.Timer
+	timer *countdown
 }
 
 // Start attaches. The connection may fail at once: then Exit is called.
@@ -180,7 +180,7 @@ func (c *Client) killLater() {
 
 func (c *Client) write() {
 	defer c.in.Close()
-	attached := time.AfterFunc(deadline, func() { c.fail(ErrDeadline) })
+	attached := after(deadline, func() { c.fail(ErrDeadline) })
 	for up := false; !up; {
 		select {
 		case <-c.ready:
@@ -193,7 +193,7 @@ func (c *Client) write() {
 			up = true
 		}
 	}
-	attached.Stop()
+	attached.stop()
 	for {
 		c.mu.Lock()
 		closed := c.closed && len(c.queue) == 0 || c.fault != nil
@@ -202,7 +202,7 @@ func (c *Client) write() {
 			next = c.queue[0]
 			c.queue = c.queue[1:]
 			c.flying = append(c.flying, next)
-			next.timer = time.AfterFunc(deadline, func() { c.fail(ErrDeadline) })
+			next.timer = after(deadline, func() { c.fail(ErrDeadline) })
 		}
 		c.mu.Unlock()
 		switch {
@@ -238,13 +238,13 @@ func (c *Client) fail(err error) {
 
 func (c *Client) read() {
 	buf := make([]byte, 64<<10)
-	guard := time.AfterFunc(time.Hour, func() { c.fail(ErrStalled) })
-	guard.Stop()
+	guard := after(stall, func() { c.fail(ErrStalled) })
+	guard.stop()
 	for {
 		n, err := c.out.Read(buf)
-		guard.Reset(stall)
+		guard.restart()
 		c.parser.Feed(buf[:n], sink{c})
-		guard.Stop()
+		guard.stop()
 		if err != nil {
 			break
 		}
@@ -265,7 +265,7 @@ func (c *Client) read() {
 	}
 	for _, p := range lost {
 		if p.timer != nil {
-			p.timer.Stop()
+			p.timer.stop()
 		}
 		if p.Done != nil {
 			p.Done(p.got, answer)
@@ -341,7 +341,7 @@ func (s sink) Reply(r Reply) {
 	case p.Blocks == 0 && p.Until != nil && !p.Until(r):
 		return
 	}
-	p.timer.Stop()
+	p.timer.stop()
 	s.c.mu.Lock()
 	s.c.flying = s.c.flying[1:]
 	s.c.mu.Unlock()

@@ -49,7 +49,7 @@ func openServer(t *testing.T, ts *tmuxServer) *Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	s, err := Open(ctx, Options{Socket: ts.socket, Transport: transport})
+	s, err := Open(ctx, Options{Socket: ts.socket, Logger: testLog(t), Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}

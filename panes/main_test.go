@@ -1,9 +1,12 @@
 package panes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,3 +62,25 @@ func victim(socket string) {
 // transport lets the suite run over the other transport too:
 // AKK_PANES_TRANSPORT=pipe go test ./panes
 var transport = Transport(os.Getenv("AKK_PANES_TRANSPORT"))
+
+// testLog hands a server's log to a test that failed.
+func testLog(t testing.TB) *slog.Logger {
+	var mu sync.Mutex
+	var b bytes.Buffer
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if t.Failed() && b.Len() > 0 {
+			t.Logf("the server's log:\n%s", b.String())
+		}
+	})
+	return slog.New(slog.NewTextHandler(writerFunc(func(p []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return b.Write(p)
+	}), nil))
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

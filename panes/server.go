@@ -324,6 +324,9 @@ func (s *Server) end(lost bool) {
 			s.tell(Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
 		}
 	}
+	if lost {
+		s.publish(nil) // nothing of it is there any more
+	}
 	for sub := range s.subs {
 		sub.end(lost)
 	}
