@@ -16,13 +16,15 @@ GOBUILD := $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VER
 FUZZTIME ?= 30s
 STREAMS  ?= 2000
 IDLE     ?= 60s
+# How long chaos-mirror goes on.
+CHAOS_TIME ?= 10m
 # Recordings for truth and bench-read, bytes between two readings of truth.
 RECORDINGS ?=
 PIECE      ?= 1
 # Worst cases of the suite: the whole of it must end below 5 minutes.
 TESTTIME ?= 290s
 
-.PHONY: run build test lint live hosts bench bench-vt truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
+.PHONY: run build test lint live hosts bench bench-vt chaos-mirror truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
 
 run: need-tmux build ## build akk and open it
 	./akk
@@ -60,6 +62,9 @@ truth: need-go ## every byte prefix of the recordings (RECORDINGS=dir:dir, defau
 
 bench-read: need-go ## how long a reading takes after one changed frame of the recordings, and what it allocates
 	AKK_RECORDINGS="$(RECORDINGS)" $(GO) test -buildvcs=false -count=1 -timeout 20m -run 'TestAllocations' -v -bench ReadFrames -benchtime 1x ./agents/truth
+
+chaos-mirror: need-go need-tmux need-cc ## a tmux server of 60 panes changed at random for CHAOS_TIME, the daemon stopped and killed: every mirror equals tmux (CHAOS_SEED repeats a run)
+	CHAOS_TIME=$(CHAOS_TIME) CGO_ENABLED=1 $(GO) test -buildvcs=false -race -count=1 -timeout 0 -v -run 'TestChaosMirror|TestHumanTypesAllTheTime' ./panes
 
 fuzz-vt: need-go need-tmux ## the emulator against a live tmux: STREAMS random streams
 	$(GO) test -buildvcs=false -count=1 -run TestDifferential -timeout 30m -v ./vtparse/difftest -streams $(STREAMS)
