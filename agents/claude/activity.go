@@ -249,7 +249,7 @@ func (v *view) turn(p composer, why *reasons) (agents.Activity, bool) {
 	case f == footerMissing || p.bottom < 0:
 		why.add("frame", "half a frame: no footer", p.row)
 		return agents.ActivityUnknown, false
-	case f == footerBare && t == tailNone && v.filled(p.row) <= promptColumn:
+	case f == footerBare && t == tailNone && p.bottom == p.row+1 && v.filled(p.row) <= promptColumn:
 		why.add("frame", "the mode row is not complete yet", p.bottom+1)
 		return agents.Starting, false
 	case idle > 0:

@@ -54,6 +54,7 @@ type words struct {
 		BareModes     []string `toml:"bare_modes"`
 		WorkingTitle  []string `toml:"working_title"`
 		Running       []string `toml:"running"`
+		Limit         []string `toml:"limit"`
 		FooterFocus   []string `toml:"footer_focus"`
 	} `toml:"activity"`
 	Viewer struct {

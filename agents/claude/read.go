@@ -38,7 +38,7 @@ func (v *view) read(in agents.Input, r *agents.Reading, why *reasons) {
 	}
 	p := v.findComposer()
 	if p.holds(v) {
-		v.readComposer(p, r, why)
+		v.readComposer(in, p, r, why)
 		return
 	}
 	if p.ok && p.bottom < 0 && v.cy == p.row && v.cx == promptColumn && garbage(v, p.row) && v.at(1, p.row-1) == nbsp && v.w.modeRow(v.line(p.row+1)) {
@@ -65,7 +65,7 @@ func (v *view) read(in agents.Input, r *agents.Reading, why *reasons) {
 }
 
 // readComposer is the composer with the cursor parked in it.
-func (v *view) readComposer(p composer, r *agents.Reading, why *reasons) {
+func (v *view) readComposer(in agents.Input, p composer, r *agents.Reading, why *reasons) {
 	why.add("cursor", "parked in the composer", v.cy)
 	r.Owner = agents.OwnerComposer
 	activity, _ := v.turn(p, why)
@@ -90,7 +90,43 @@ func (v *view) readComposer(p composer, r *agents.Reading, why *reasons) {
 	if r.Activity == agents.Idle {
 		_, row := v.lookTail(p.top)
 		r.Background = v.background(p, row)
+		v.limited(in, row, r, why)
 	}
+}
+
+// limited tells of the usage limit that ended the last turn: an error has the
+// colour of a warning from its mark on, which no text of the model has; without
+// colours only the transcript tells.
+func (v *view) limited(in agents.Input, row int, r *agents.Reading, why *reasons) {
+	if l := in.Log; l != nil && l.Last != nil && l.Last.Kind == agents.LogFailed && beginsWith(l.Last.Err, v.w.Activity.Limit) {
+		r.LimitedUntil = l.Last.Err
+		why.add("log", "the last turn failed by a usage limit")
+		return
+	}
+	if row > 0 && v.w.isEnded(v.line(row)) {
+		_, row = v.lookTail(row)
+	}
+	if row < 0 || v.at(0, row) != '●' {
+		return
+	}
+	text := v.from(promptColumn, row)
+	if mark := v.style(0, row).Fg; mark == 0 || mark != v.style(promptColumn, row).Fg || !beginsWith(text, v.w.Activity.Limit) {
+		return
+	}
+	for y := row + 1; y <= v.last && v.indent(y) == promptColumn; y++ {
+		text += " " + v.trimmed(y)
+	}
+	r.LimitedUntil = text
+	why.add("frame", "error of a usage limit", row)
+}
+
+func beginsWith(s string, list []string) bool {
+	for _, w := range list {
+		if strings.HasPrefix(s, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // pending is the row that says that a prompt is held back, -1 if none does.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 
 	"akk/agents"
 	"akk/vtparse"
@@ -39,6 +41,10 @@ func (r *Recording) Play(piece int, see func(Step)) error { return r.play(0, 0, 
 func (r *Recording) Enlarged(cols, rows int, see func(Step)) error { return r.play(cols, rows, 0, see) }
 
 func (r *Recording) play(cols, rows, piece int, see func(Step)) error {
+	return r.feed(cols, rows, piece, func(_ *vtparse.Terminal, s Step) { see(s) })
+}
+
+func (r *Recording) feed(cols, rows, piece int, see func(*vtparse.Terminal, Step)) error {
 	rd, err := cast.NewReader(bytes.NewReader(r.Cast))
 	if err != nil {
 		return err
@@ -62,7 +68,7 @@ func (r *Recording) play(cols, rows, piece int, see func(Step)) error {
 			if at++; at >= len(r.Snaps) {
 				return fmt.Errorf("%s: more markers than the %d snapshots of the table", r.Name(), len(r.Snaps))
 			}
-			see(Step{t.Screen(), at, true, e.Line})
+			see(t, Step{t.Screen(), at, true, e.Line})
 		case cast.Resize:
 			cols, rows, err := e.Size()
 			if err != nil {
@@ -71,7 +77,7 @@ func (r *Recording) play(cols, rows, piece int, see func(Step)) error {
 			if !fixed {
 				t.Resize(cols, rows)
 			}
-			see(Step{t.Screen(), at, false, e.Line})
+			see(t, Step{t.Screen(), at, false, e.Line})
 		case cast.Output:
 			for d := e.Data; d != ""; {
 				n := len(d)
@@ -80,7 +86,7 @@ func (r *Recording) play(cols, rows, piece int, see func(Step)) error {
 				}
 				t.Write([]byte(d[:n]))
 				d = d[n:]
-				see(Step{t.Screen(), at, false, e.Line})
+				see(t, Step{t.Screen(), at, false, e.Line})
 			}
 		}
 	}
@@ -88,6 +94,37 @@ func (r *Recording) play(cols, rows, piece int, see func(Step)) error {
 		return fmt.Errorf("%s: %d markers, %d snapshots in the table", r.Name(), at+1, len(r.Snaps))
 	}
 	return nil
+}
+
+// After is the screen at the first snapshot of that label with bytes written on
+// top. "{word}" in the bytes stands for "row;1" of the lowest row that holds it.
+func (r *Recording) After(label, write string) (*vtparse.Screen, error) {
+	i := slices.IndexFunc(r.Snaps, func(s Snap) bool { return s.Label == label })
+	if i < 0 {
+		return nil, fmt.Errorf("%s has no snapshot %q", r.Name(), label)
+	}
+	var out *vtparse.Screen
+	err := r.feed(0, 0, 0, func(t *vtparse.Terminal, s Step) {
+		if !s.Marker || s.At != i {
+			return
+		}
+		for {
+			from, to := strings.IndexByte(write, '{'), strings.IndexByte(write, '}')
+			if from < 0 || to < from {
+				break
+			}
+			row := 0
+			for y := range s.Screen.Rows {
+				if strings.Contains(s.Screen.Line(y), write[from+1:to]) {
+					row = y + 1
+				}
+			}
+			write = write[:from] + strconv.Itoa(row) + ";1" + write[to+1:]
+		}
+		t.Write([]byte(write))
+		out = t.Screen()
+	})
+	return out, err
 }
 
 // What an unsafe answer may be.
