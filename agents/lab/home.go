@@ -87,7 +87,7 @@ wire_api = "responses"
 env_key = "LAB_KEY"
 request_max_retries = 0
 stream_max_retries = 1
-stream_idle_timeout_ms = 60000
+stream_idle_timeout_ms = 600000
 
 [features]
 default_mode_request_user_input = true

@@ -63,3 +63,18 @@ func bootTime() (time.Time, error) {
 	}
 	return time.Time{}, fmt.Errorf("read the boot time: /proc/stat has none")
 }
+
+// children are the pids of the direct children of pid.
+func children(pid int) []int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		return nil // it ended
+	}
+	var out []int
+	for _, f := range strings.Fields(string(b)) {
+		if n, err := strconv.Atoi(f); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -19,9 +19,9 @@ import (
 const (
 	// startTimeout is how long an agent may take to its composer: 300 MB read
 	// from a cold disk on a busy machine.
-	startTimeout = 60 * time.Second
+	startTimeout = 180 * time.Second
 	// stepTimeout is how long an agent may take to show an effect.
-	stepTimeout = 30 * time.Second
+	stepTimeout = 90 * time.Second
 	// stillFor is the quiet after which a key is taken for certain: Claude Code
 	// drops keys in the first 150 ms of a dialog, 2.1.332 in more.
 	stillFor = 700 * time.Millisecond
@@ -29,17 +29,22 @@ const (
 
 // Options say how to start an agent. The zero value of a field is its default.
 type Options struct {
-	Binary     Binary       // required
-	Rules      []model.Rule // before the rules of Scenarios
-	Cols, Rows int          // 120 x 40
-	Args       []string     // after the lab's own
-	Env        map[string]string
-	Config     string         // Codex: appended to config.toml
-	Settings   map[string]any // Claude: over the lab's settings.json
-	Wrapper    bool           // start npm's entry with node, the agent is its child
-	Shell      bool           // a shell stays when the agent leaves
-	NotReady   bool           // don't wait for the composer
-	Record     bool           // keep all bytes of the pane, see Session.Raw
+	Binary     Binary            // required
+	Rules      []model.Rule      // before the rules of Scenarios
+	Cols, Rows int               // 120 x 40
+	Args       []string          // after the lab's own
+	Env        map[string]string // "" takes one of the lab's away
+	Config     string            // Codex: appended to config.toml
+	Settings   map[string]any    // Claude: over the lab's settings.json
+	Wrapper    bool              // start npm's entry with node, the agent is its child
+	Shell      bool              // a shell stays when the agent leaves
+	NotReady   bool              // don't wait for the composer
+	Record     bool              // keep all bytes of the pane, see Session.Raw
+	Daemon     bool              // Codex: the newer versions' own way to start, with their shared daemon
+	Style      string            // tmux's window-style: with a known background Codex paints its composer
+	Prepare    func(Paths) error // after the home was written, before the start
+
+	rules func(Paths) []model.Rule // before Rules, with the session's folders
 }
 
 // Session is one agent in one pane. Its methods are for one goroutine.
@@ -99,6 +104,9 @@ func (s *Server) Start(ctx context.Context, o Options) (*Session, error) {
 		return nil, err
 	}
 	script := Scenarios(o.Binary.Agent, paths)
+	if o.rules != nil {
+		o.Rules = append(o.rules(paths), o.Rules...)
+	}
 	script.Rules = append(slices.Clone(o.Rules), script.Rules...)
 	m, err := s.Model(o.Binary.Agent, script)
 	if err != nil {
@@ -111,6 +119,12 @@ func (s *Server) Start(ctx context.Context, o Options) (*Session, error) {
 	}
 	if err == nil {
 		err = tools(o.Binary, paths)
+	}
+	if err == nil && o.Prepare != nil {
+		err = o.Prepare(paths)
+	}
+	if err == nil && o.Style != "" {
+		_, err = s.Tmux(ctx, "set", "-g", "window-style", o.Style)
 	}
 	if err != nil {
 		return nil, err
@@ -153,10 +167,12 @@ func (s *Server) Start(ctx context.Context, o Options) (*Session, error) {
 func (s *Server) launcher(o Options, p Paths, modelURL string) (string, error) {
 	env := s.environment(o.Binary, p, modelURL)
 	for k, v := range o.Env {
-		env[k] = v
+		if env[k] = v; v == "" {
+			delete(env, k)
+		}
 	}
 	var args []string
-	if o.Binary.Agent == agents.Codex && atLeast(o.Binary.Version, 0, 159) {
+	if o.Binary.Agent == agents.Codex && atLeast(o.Binary.Version, 0, 159) && !o.Daemon {
 		args = append(args, "--no-daemon")
 	}
 	argv := append([]string{o.Binary.Native}, append(args, o.Args...)...)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -89,6 +90,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, body []byte, r
 	var reply Reply
 	if rec.Main {
 		rec.Rule, reply = s.choose(rec.Newest, rec.Step)
+		reply = slices.Clone(reply)
 	} else {
 		reply = Reply{Text(`{"title": "Lab session"}`)}
 	}
@@ -107,7 +109,10 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, body []byte, r
 		s.amend(func() { rec.Ended = time.Now() })
 		return
 	}
-	out := &msgWriter{stream: openStream(w, r.Context()), n: n, model: b.Model, stop: "end_turn"}
+	out := &msgWriter{stream: openStream(w, r.Context(), s.gate), n: n, model: b.Model, stop: "end_turn"}
+	for i := range reply {
+		reply[i] = reply[i].found(body)
+	}
 	out.run(reply)
 	s.amend(func() { rec.Ended, rec.Aborted = time.Now(), out.gone() && !out.cut })
 }
@@ -156,6 +161,8 @@ func (o *msgWriter) run(reply Reply) {
 		switch st.Kind {
 		case KindSleep:
 			o.pause(st.Every, o.ping)
+		case KindGate:
+			o.wait(o.ping)
 		case KindDrop:
 			o.cut = true
 			o.drop()
@@ -196,7 +203,7 @@ func (o *msgWriter) block(st Step) {
 		return // custom tools belong to the other API
 	}
 	o.send("content_block_start", map[string]any{"index": o.index, "content_block": start})
-	o.deltas(st, func(d string) {
+	o.deltas(st, o.ping, func(d string) {
 		o.send("content_block_delta", map[string]any{"index": o.index, "delta": map[string]any{"type": kind, field: d}})
 	})
 	if st.Kind == KindReason {

@@ -111,7 +111,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request, body []byte, 
 	}
 	s.note(rec)
 	n := s.next()
-	out := &respWriter{stream: openStream(w, r.Context()), id: fmt.Sprintf("resp_lab_%04d", n), n: n}
+	out := &respWriter{stream: openStream(w, r.Context(), s.gate), id: fmt.Sprintf("resp_lab_%04d", n), n: n}
 	out.run(reply)
 	s.amend(func() { rec.Ended, rec.Aborted = time.Now(), out.gone() && !out.cut })
 }
@@ -141,6 +141,8 @@ func (o *respWriter) run(reply Reply) {
 		switch st.Kind {
 		case KindSleep:
 			o.pause(st.Every, nil)
+		case KindGate:
+			o.wait(nil)
 		case KindDrop:
 			o.cut = true
 			o.drop()
@@ -171,7 +173,7 @@ func (o *respWriter) item(st Step) {
 			return map[string]any{"type": "message", "role": "assistant", "id": "msg_" + id,
 				"content": []any{map[string]any{"type": "output_text", "text": text}}}
 		}
-		open, done = item(""), item(st.Text)
+		open, done = item(""), item(strings.ReplaceAll(st.Text, Hold, ""))
 	case KindReason:
 		open = map[string]any{"type": "reasoning", "id": "rs_" + id, "summary": []any{}}
 		done = map[string]any{"type": "reasoning", "id": "rs_" + id, "encrypted_content": "lab",
@@ -199,13 +201,13 @@ func (o *respWriter) item(st Step) {
 	o.send("response.output_item.added", map[string]any{"output_index": at, "item": open})
 	switch st.Kind {
 	case KindText:
-		o.deltas(st, func(d string) {
+		o.deltas(st, nil, func(d string) {
 			o.send("response.output_text.delta", map[string]any{
 				"item_id": open["id"], "output_index": at, "content_index": 0, "delta": d})
 		})
 	case KindReason:
 		o.send("response.reasoning_summary_part.added", map[string]any{"item_id": open["id"], "summary_index": 0})
-		o.deltas(st, func(d string) {
+		o.deltas(st, nil, func(d string) {
 			o.send("response.reasoning_summary_text.delta", map[string]any{
 				"item_id": open["id"], "summary_index": 0, "delta": d})
 		})

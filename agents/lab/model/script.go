@@ -4,7 +4,9 @@ package model
 // script is a value: nothing in it changes while it is served.
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -41,6 +43,7 @@ const (
 	KindFail                   // an error inside of the stream, which ends it
 	KindDrop                   // the connection is cut
 	KindStop                   // the stop reason (Messages only)
+	KindGate                   // silence until Server.Open
 )
 
 // Step is one part of a Reply. Use the functions below to make one.
@@ -52,6 +55,7 @@ type Step struct {
 	Tool      string        // tool, custom: its name
 	Namespace string        // tool: Codex's namespace of an MCP tool, "" if none
 	Input     any           // tool: encoded as JSON
+	Find      string        // tool: a regular expression; its first match in the request replaces Found in the input
 	Status    int           // http: the status code
 	Code      string        // http, fail: the error's type or code; stop: the reason
 	Message   string        // http, fail
@@ -75,6 +79,25 @@ func Tool(name string, input any) Step { return Step{Kind: KindTool, Tool: name,
 
 // Custom calls a freeform tool (Codex's apply_patch).
 func Custom(name, input string) Step { return Step{Kind: KindCustom, Tool: name, Text: input} }
+
+// Hold in a text stops its stream there until Server.Open; it is not sent. So a
+// test decides how long an answer streams, however loaded the machine is.
+const Hold = "\x00"
+
+// Gate keeps the stream open and silent until Server.Open.
+func Gate() Step { return Step{Kind: KindGate} }
+
+// Found stands in a tool's input for what Find matches.
+const Found = "@FOUND@"
+
+// found is the step with Found filled in from the request's body.
+func (st Step) found(body []byte) Step {
+	if st.Find == "" {
+		return st
+	}
+	st.Input = json.RawMessage(strings.ReplaceAll(encode(st.Input), Found, string(regexp.MustCompile(st.Find).Find(body))))
+	return st
+}
 
 // Sleep keeps the stream open and silent for d.
 func Sleep(d time.Duration) Step { return Step{Kind: KindSleep, Every: d} }
@@ -138,11 +161,14 @@ func (s Script) Validate() error {
 
 func (st Step) fault(at int) string {
 	switch st.Kind {
-	case KindText, KindReason, KindSleep, KindFail, KindDrop:
+	case KindText, KindReason, KindSleep, KindFail, KindDrop, KindGate:
 		return ""
 	case KindTool, KindCustom:
 		if st.Tool == "" {
 			return "a call without a tool's name"
+		}
+		if _, err := regexp.Compile(st.Find); err != nil {
+			return "find: " + err.Error()
 		}
 	case KindHTTP:
 		if at != 0 {

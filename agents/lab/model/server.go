@@ -42,6 +42,7 @@ type Server struct {
 	log     []*Request
 	changed chan struct{}
 	seq     int
+	gate    chan struct{} // one value opens one gate or hold
 }
 
 // Listen serves script on a free port of 127.0.0.1.
@@ -67,7 +68,7 @@ func Serve(ln net.Listener, api API, script Script) (*Server, error) {
 	if err := script.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{api: api, ln: ln, script: script, done: make(chan struct{}), changed: make(chan struct{})}
+	s := &Server{api: api, ln: ln, script: script, done: make(chan struct{}), changed: make(chan struct{}), gate: make(chan struct{}, maxOpen)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.handle),
@@ -93,6 +94,17 @@ func (s *Server) SetScript(script Script) error {
 	s.script = script
 	s.mu.Unlock()
 	return nil
+}
+
+// maxOpen is how many gates may be opened before the answer comes to them.
+const maxOpen = 64
+
+// Open lets one answer go on that waits at a Gate or a Hold, now or later.
+func (s *Server) Open() {
+	select {
+	case s.gate <- struct{}{}:
+	default: // nobody will ever wait so often
+	}
 }
 
 // Close cuts all streams and waits until the server is gone.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -19,17 +20,18 @@ const defaultChunk = 16
 const keepAlive = 5 * time.Second
 
 type stream struct {
-	w   http.ResponseWriter
-	ctx context.Context
-	bad bool // the client is gone
+	w    http.ResponseWriter
+	ctx  context.Context
+	gate <-chan struct{}
+	bad  bool // the client is gone
 }
 
-func openStream(w http.ResponseWriter, ctx context.Context) *stream {
+func openStream(w http.ResponseWriter, ctx context.Context, gate <-chan struct{}) *stream {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	w.WriteHeader(http.StatusOK)
-	return &stream{w: w, ctx: ctx}
+	return &stream{w: w, ctx: ctx, gate: gate}
 }
 
 // gone says that nobody reads any more.
@@ -72,18 +74,43 @@ func (s *stream) pause(d time.Duration, alive func()) {
 	}
 }
 
-// deltas calls send with each piece of the step's text at the step's pace.
-func (s *stream) deltas(st Step, send func(string)) {
+// deltas calls send with each piece of the step's text at the step's pace;
+// alive, if not nil, is called from time to time while the text holds.
+func (s *stream) deltas(st Step, alive func(), send func(string)) {
 	n := st.Chunk
 	if n <= 0 {
 		n = defaultChunk
 	}
-	r := []rune(st.Text)
-	for len(r) > 0 && !s.gone() {
-		k := min(n, len(r))
-		send(string(r[:k]))
-		r = r[k:]
-		s.pause(st.Every, nil)
+	for i, part := range strings.Split(st.Text, Hold) {
+		if i > 0 {
+			s.wait(alive)
+		}
+		r := []rune(part)
+		for len(r) > 0 && !s.gone() {
+			k := min(n, len(r))
+			send(string(r[:k]))
+			r = r[k:]
+			s.pause(st.Every, nil)
+		}
+	}
+}
+
+// wait waits until the gate is opened once.
+func (s *stream) wait(alive func()) {
+	for !s.gone() {
+		t := time.NewTimer(keepAlive)
+		select {
+		case <-s.gate:
+			t.Stop()
+			return
+		case <-s.ctx.Done():
+			t.Stop()
+			return
+		case <-t.C:
+			if alive != nil {
+				alive()
+			}
+		}
 	}
 }
 
