@@ -185,11 +185,27 @@ func (t *Terminal) resetTabs() {
 }
 
 func (t *Terminal) tab() {
+	if t.capture {
+		t.capturedTab()
+		return
+	}
 	if t.cx >= t.cols-1 {
 		return
 	}
 	for t.cx++; t.cx < t.cols-1 && !t.tabs[t.cx]; {
 		t.cx++
+	}
+}
+
+// capturedTab reads a tab of a capture: tmux from 3.6 on keeps one that was
+// written over blanks, with their style.
+func (t *Terminal) capturedTab() {
+	if len(t.tabs) == 0 {
+		t.putASCII(t.penStyle()|cellOne|'\t', '\t')
+		return
+	}
+	for more := t.cx < t.cols; more; more = t.cx < len(t.tabs)-1 && !t.tabs[t.cx] {
+		t.putASCII(t.penStyle()|spaceCell, ' ')
 	}
 }
 

@@ -2,13 +2,14 @@ package vtparse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // This file compares a Screen with what tmux says it holds. Rule: everything
 // that capture-pane tells is compared; only what it can't tell is let pass: the
-// background of cells past a row's end, and how the columns of a cut wide
-// character are divided.
+// background of cells past a row's end, how the columns of a cut wide character
+// are divided, and how many columns a tab takes that tmux (>= 3.6) tells as one.
 
 // Mismatch compares with the rows of capture-pane -p -e -N (without -N the
 // blanks at the end of the rows are not compared) and with cursor_x, cursor_y
@@ -20,7 +21,7 @@ func (s *Screen) Mismatch(captured []string, cursorX, cursorY int) (diff string,
 	}
 	t := New(s.Cols, s.Rows, Options{})
 	t.profile = p
-	lines := t.readCapture(captured, s.Rows, 2*s.Cols)
+	lines := t.readCapture(captured, s.Rows, 2*s.Cols, nil)
 	for y, l := range lines {
 		theirs := &Row{cells: l.cells[:min(l.used, len(l.cells))], tab: t.in.freeze(), written: l.used}
 		if d := s.Row(y).differs(theirs); d != "" {
@@ -83,6 +84,12 @@ func (r *Row) styled() []styled {
 // could tell.
 func (r *Row) differs(theirs *Row) string {
 	a, b := r.styled(), theirs.styled()
+	if slices.ContainsFunc(b, func(c styled) bool { return c.r == '\t' }) {
+		if far, ok := tabsFit(a, b); !ok {
+			return fmt.Sprintf("character %d: tmux %q with tabs, mirror %q", far, theirs.String(), r.String())
+		}
+		return ""
+	}
 	for i := range max(len(a), len(b)) {
 		x, y := styled{r: ' '}, styled{r: ' '}
 		if i < len(a) {
@@ -100,4 +107,47 @@ func (r *Row) differs(theirs *Row) string {
 		return fmt.Sprintf("style of character %d %q: tmux %q, mirror %q", i, x.r, y.s.SGR(), x.s.SGR())
 	}
 	return ""
+}
+
+// maxTab is how many columns tmux lets a tab cell take.
+const maxTab = 32
+
+// tabsFit tells whether a can look like b, in which a tab stands for some blanks
+// of one style; far is how much of a was matched at most.
+func tabsFit(a, b []styled) (far int, ok bool) {
+	// reach holds the places in a that what was read of b may have come to; what
+	// is behind a's end is blank.
+	reach := make([]bool, len(a)+1)
+	reach[0] = true
+	for _, c := range b {
+		most := 1
+		if c.r == '\t' {
+			c.r, most = ' ', maxTab
+		}
+		next := make([]bool, len(a)+1)
+		for i, on := range reach {
+			for n := 0; on && n < most; n++ {
+				if i == len(a) {
+					next[i] = next[i] || c == styled{r: ' '}
+					break
+				}
+				if a[i] != c {
+					break
+				}
+				i++
+				next[i] = true
+				far = max(far, i)
+			}
+		}
+		reach = next
+	}
+	for i := len(a); i >= 0; i-- {
+		if reach[i] {
+			return i, true
+		}
+		if i > 0 && a[i-1].r != ' ' {
+			break
+		}
+	}
+	return far, false
 }

@@ -72,6 +72,7 @@ func check(t *testing.T, term *vtparse.Terminal) {
 // terminal.
 func FuzzSeed(f *testing.F) {
 	f.Add("\x1b[1mhi\x0eqq\x0f\n字", 10, 3, 2, 1, []byte("\x1b[3"))
+	f.Add("\ta\x1b[41m\t\t字\t", 9, 2, 0, 0, []byte{})
 	f.Add("\x1b[7m字字\n", 5, 2, 40, 1, []byte("\x1bPq"))
 	f.Fuzz(func(t *testing.T, capture string, cols, rows, x, y int, pending []byte) {
 		if cols > 300 || rows > 300 {
@@ -83,6 +84,7 @@ func FuzzSeed(f *testing.F) {
 			return
 		}
 		check(t, term)
+		term.Screen().Mismatch(s.Shown, x, y)
 		// Again, in the middle of whatever was pending, before and after the timer.
 		for range 2 {
 			term.Write([]byte(capture))

@@ -213,6 +213,19 @@ func TestSeed(t *testing.T) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
+	// tmux >= 3.6 tells blanks as tabs, also where it joins rows.
+	tabs := vtparse.Seed{Cols: 12, Rows: 3, Lower: 2, Shown: []string{"a\tb\x1b[41m\tc", "\td", "x"}, Joined: []string{"a\tb\tc\td", "x"}, Tabs: []int{4, 8}, TabsTold: true}
+	if term, err := vtparse.NewSeeded(tabs, vtparse.Options{TmuxVersion: "3.7c"}, nil); err != nil {
+		t.Error(err)
+	} else if s := term.Screen(); s.Line(0) != "a   b   c" || s.Row(0).Style(7).SGR() != "48;5;1" || s.Row(0).Style(3).SGR() != "" || !s.Row(0).Wrapped() || s.Row(1).Wrapped() {
+		t.Errorf("tabs: %q wrapped %v, style %q", s.Line(0), s.Row(0).Wrapped(), s.Row(0).Style(7).SGR())
+	} else if d, ok := s.Mismatch(tabs.Shown, 0, 0); !ok {
+		t.Errorf("tabs: %s", d)
+	} else if _, ok := s.Mismatch([]string{"a\tb\x1b[42m\tc", "\td", "x"}, 0, 0); ok {
+		t.Error("a tab of another colour is no difference")
+	} else if _, ok := s.Mismatch([]string{"a\tb\x1b[41m\tc\x1b[m!", "\td", "x"}, 0, 0); ok {
+		t.Error("text behind a tab is no difference")
+	}
 	wrapped := vtparse.Seed{Cols: 5, Rows: 3, Lower: 2, Shown: []string{"abcde", "fg", "x"}, Joined: []string{"abcdefg", "x"}}
 	if term, err := vtparse.NewSeeded(wrapped, vtparse.Options{}, nil); err != nil || !term.Screen().Row(0).Wrapped() || term.Screen().Row(1).Wrapped() {
 		t.Errorf("wrap marks are lost: %v", err)

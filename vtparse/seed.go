@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // This file starts a terminal in the middle of a pane's life, from what tmux
@@ -66,7 +67,7 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 			}
 		}
 	}
-	for y, l := range t.readCapture(s.Shown, s.Rows, t.cols) {
+	for y, l := range t.readCapture(s.Shown, s.Rows, t.cols, t.tabs) {
 		t.view[y] = l
 	}
 	if s.Joined != nil {
@@ -74,7 +75,7 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 	}
 	if s.Alternate {
 		rows := max(len(s.Saved), 1)
-		t.alternate = &savedScreen{t.readCapture(s.Saved, rows, t.cols), t.cols, true}
+		t.alternate = &savedScreen{t.readCapture(s.Saved, rows, t.cols, t.tabs), t.cols, true}
 		t.keeps = false
 	}
 	t.altX, t.altY = -1, -1
@@ -180,8 +181,9 @@ func (t *Terminal) carryOver(prev *Terminal) {
 
 // readCapture turns rows of capture-pane -e into lines. The style goes on from
 // one row to the next, as capture-pane writes it. Lines get width columns at
-// most: where tmux cut wide characters, the text may need more than t.cols.
-func (t *Terminal) readCapture(captured []string, rows, width int) []*line {
+// most: where tmux cut wide characters, the text may need more than t.cols. A
+// tab (tmux >= 3.6) reaches to the next of tabs; without tabs it is one cell.
+func (t *Terminal) readCapture(captured []string, rows, width int, tabs []bool) []*line {
 	// Every row is written by the same rules into a line that is wide enough
 	// even for characters of which tmux lost the second half.
 	scratch := New(min(2*t.cols+2, MaxSize), 1, Options{})
@@ -189,6 +191,7 @@ func (t *Terminal) readCapture(captured []string, rows, width int) []*line {
 	scratch.in, t.in = t.in, interner{}
 	scratch.mode.acs1 = true // capture-pane shows line drawing between SO and SI
 	scratch.capture = true
+	scratch.tabs = tabs
 	lines := make([]*line, rows)
 	for y := range lines {
 		l := new(line)
@@ -217,6 +220,15 @@ func (t *Terminal) markWrapped(joined []string) {
 			l := t.view[y]
 			y++
 			part := (&Row{cells: l.cells[:min(l.used, len(l.cells))], tab: tab}).full()
+			if strings.IndexByte(text, '\t') >= 0 {
+				rest, ok := pastBlanks(text, part)
+				if !ok || rest == "" {
+					break
+				}
+				text = rest
+				l.wrapped = true
+				continue
+			}
 			if len(part) >= len(text) || text[:len(part)] != part {
 				break
 			}
@@ -224,6 +236,19 @@ func (t *Terminal) markWrapped(joined []string) {
 			l.wrapped = true
 		}
 	}
+}
+
+// pastBlanks cuts what part shows from the beginning of text, of which tmux
+// tells some blanks as tabs.
+func pastBlanks(text, part string) (rest string, ok bool) {
+	for part = strings.TrimLeft(part, " "); part != ""; part = strings.TrimLeft(part, " ") {
+		word, _, _ := strings.Cut(part, " ")
+		part = part[len(word):]
+		if text, ok = strings.CutPrefix(strings.TrimLeft(text, " \t"), word); !ok {
+			return text, false
+		}
+	}
+	return text, true
 }
 
 // DecodePending undoes the escaping of capture-pane -C: \ooo and \\.
