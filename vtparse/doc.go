@@ -16,8 +16,8 @@
 //
 // tmux 3.3a on Debian 12 is held against live, with random streams (difftest).
 // Of 3.4 and 3.7c there are recorded answers to the same byte streams
-// (testdata); 3.5 and 3.6 follow from what was read of them. tmux before 3.3
-// gets the rules of 3.3a.
+// (testdata). The rules of 3.5 and 3.6 lie between them and were held against
+// nothing. tmux before 3.3 gets the rules of 3.3a.
 //
 // # What is not modelled
 //
@@ -30,8 +30,8 @@
 //   - Widths of another C library: tmux up to 3.3 asks wcwidth, and the table is
 //     that of glibc 2.36. Under macOS, musl or another glibc some characters,
 //     mostly new emoji, are of another width. From 3.4 on tmux has a table of its
-//     own for emoji, but asks the library for the rest; options that change
-//     widths (codepoint-widths, variation-selector-always-wide) are not read.
+//     own for emoji, but asks the library for the rest; the option
+//     codepoint-widths (tmux >= 3.6) is not read.
 //   - What shows only in a capture's blanks: the background of cells that were
 //     erased, never written, before tmux 3.4.
 //   - A two-column character in a one-column pane; a joiner at the very end of
