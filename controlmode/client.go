@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// This file holds one connection: a `tmux -C attach` child on pipes. Three
-// goroutines: the reader parses and hands on, the writer sends what is queued,
+// This file holds one connection: a `tmux -C attach` child on pipes (or -CC on
+// a terminal, pty.go). Three goroutines: the reader parses and hands on, the writer sends what is queued,
 // the reaper waits for the child. The reader calls the Handler and nothing
 // else; a Handler must not wait.
 
@@ -66,6 +66,9 @@ type Config struct {
 	Session string // "$1"
 	Env     []string
 	Handler Handler
+	// Terminal speaks -CC on a pseudo terminal instead of -C on pipes, as a
+	// tmux behind ssh does.
+	Terminal bool
 }
 
 // Client is one connection.
@@ -98,24 +101,39 @@ type pending struct {
 
 // Start attaches. The connection may fail at once: then Exit is called.
 func Start(c Config) (*Client, error) {
-	cmd := exec.Command(c.Tmux, "-S", c.Socket, "-C", "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
+	mode := "-C"
+	if c.Terminal {
+		mode = "-CC"
+	}
+	cmd := exec.Command(c.Tmux, "-S", c.Socket, mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
 	cmd.Env = c.Env
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-Z must never stop it
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	cl := &Client{h: c.Handler, cmd: cmd, in: in, out: out, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
-	if err := begin(cmd, cl.done); err != nil {
+	cl := &Client{h: c.Handler, cmd: cmd, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
+	if err := cl.connect(c.Terminal); err != nil {
 		return nil, fmt.Errorf("start tmux in control mode: %w", err)
 	}
 	go cl.write()
 	go cl.read()
 	return cl, nil
+}
+
+// connect starts the child.
+func (c *Client) connect(terminal bool) (err error) {
+	if terminal {
+		t, err := startTerminal(c.cmd, c.done)
+		if err != nil {
+			return err
+		}
+		c.in, c.out = t, hang{t}
+		return nil
+	}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's Ctrl-Z must never stop it
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if c.out, err = c.cmd.StdoutPipe(); err != nil {
+		return err
+	}
+	return begin(c.cmd, c.done)
 }
 
 // Ready is closed when tmux has attached the connection. Commands wait for it:
@@ -250,6 +268,7 @@ func (c *Client) read() {
 		}
 	}
 	werr := c.cmd.Wait()
+	c.out.Close()
 	c.mu.Lock()
 	c.closed = true
 	lost, unsent := c.flying, c.queue

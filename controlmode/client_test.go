@@ -335,13 +335,14 @@ func TestFloodIsWhole(t *testing.T) {
 	}
 }
 
-// The reader goes on while commands wait: 50 connections come and go and
-// nothing stays (goleak in TestMain; the clients are counted here).
+// 200 connections come and go and nothing stays (goleak in TestMain; clients and
+// open files are counted here).
 func TestAttachDetachCycles(t *testing.T) {
 	s := newServer(t)
-	for range 50 {
+	files := 0
+	for i := range 200 {
 		l := newListener()
-		c, err := Start(Config{Tmux: s.tmux, Socket: s.socket, Session: "a", Env: s.env(), Handler: l})
+		c, err := Start(Config{Tmux: s.tmux, Socket: s.socket, Session: "a", Env: s.env(), Handler: l, Terminal: i%10 == 0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,10 +350,21 @@ func TestAttachDetachCycles(t *testing.T) {
 		get(t, ch)
 		c.Close()
 		gone(t, c)
+		if i == 20 {
+			files = openFiles()
+		}
 	}
 	if n := s.run("list-clients"); n != "" {
 		t.Errorf("clients stayed: %s", n)
 	}
+	if n := openFiles(); n > files {
+		t.Errorf("%d files are open, %d after the first cycles", n, files)
+	}
+}
+
+func openFiles() int {
+	all, _ := os.ReadDir("/proc/self/fd") // elsewhere there is none: 0
+	return len(all)
 }
 
 // kill -9 of the tmux client: everything is told, nothing hangs.
@@ -420,5 +432,65 @@ func TestLineIsOneCommand(t *testing.T) {
 	}
 	if a := get(t, ask(c, Command{Line: "display-message -p on", Blocks: 1})); a.err != nil {
 		t.Error(a.err)
+	}
+}
+
+// The whole conversation again on a terminal, as over ssh: -CC.
+func TestOnATerminal(t *testing.T) {
+	s := newServer(t)
+	before := s.run("list-windows", "-a", "-F", "#{window_width}x#{window_height}")
+	l := newListener()
+	c, err := Start(Config{Tmux: s.tmux, Socket: s.socket, Session: "a", Env: s.env(), Handler: l, Terminal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		a := get(t, ask(c, Command{Line: "display-message -p " + strconv.Itoa(i) + " ; display-message -p x", Blocks: 2}))
+		if a.err != nil || a.r[0].Text() != strconv.Itoa(i) {
+			t.Fatalf("answer %d: %+v", i, a)
+		}
+	}
+	text := strings.Repeat("0123456789", 20000) // beyond a terminal's line
+	if a := get(t, ask(c, Command{Line: "set-buffer -b q -- " + Quote(text), Blocks: 1})); a.err != nil {
+		t.Fatal(a.err)
+	}
+	if got := s.run("save-buffer", "-b", "q", "-"); got != text {
+		t.Errorf("%d bytes arrived", len(got))
+	}
+	s.run("new-window", "-t", "a:", "stty raw -echo; seq 1 20000; exec cat")
+	l.until(t, "the last line", func() bool { return bytes.Contains(l.output.Bytes(), []byte("\n20000\n")) })
+	if now := s.run("list-windows", "-t", "a:0", "-F", "#{window_width}x#{window_height}"); !strings.Contains(now, before) {
+		t.Errorf("sizes were %s, are %s", before, now)
+	}
+	c.Close()
+	gone(t, c)
+	if l.err != nil || l.exits != 1 {
+		t.Errorf("reason %q, err %v, %d exits", l.reason, l.err, l.exits)
+	}
+	if n := s.run("list-clients"); n != "" {
+		t.Errorf("clients stayed: %s", n)
+	}
+}
+
+// B104: hooks make blocks that nobody asked for; every answer still belongs to
+// its command.
+func TestHooksBlocksAreNobodysAnswer(t *testing.T) {
+	s := newServer(t)
+	s.run("set-hook", "-g", "after-select-pane", "run-shell -b true")
+	s.run("set-hook", "-g", "after-select-window[7]", "display-message -p hooked")
+	c, _ := attach(t, s, "a")
+	var chs []<-chan answer
+	for i := range 100 {
+		chs = append(chs, ask(c, Command{Line: "display-message -p " + strconv.Itoa(i), Blocks: 1}))
+		if i%2 == 0 {
+			s.run("select-pane", "-t", "a")
+		} else {
+			s.run("select-window", "-t", "a:0")
+		}
+	}
+	for i, ch := range chs {
+		if a := get(t, ch); a.err != nil || a.r[0].Text() != strconv.Itoa(i) {
+			t.Fatalf("answer %d: %+v", i, a)
+		}
 	}
 }

@@ -29,6 +29,9 @@ type Options struct {
 	Socket  string // absolute path
 	Logger  *slog.Logger
 	History int // lines of history kept per pane
+	// Terminal speaks control mode on pseudo terminals (tmux -CC), as it comes
+	// from a tmux behind ssh.
+	Terminal bool
 	// Owner is the daemon's own id, told to a second daemon.
 	Owner string
 	// Transport is Control when empty.

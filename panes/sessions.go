@@ -115,7 +115,7 @@ func (s *Server) startNext() {
 	s.wanted = s.wanted[1:]
 	s.asked = now
 	c := &session{s: s, id: id}
-	cl, err := controlmode.Start(controlmode.Config{Tmux: s.tmux, Socket: s.id.Socket, Session: id, Env: controlEnv(), Handler: c})
+	cl, err := controlmode.Start(controlmode.Config{Tmux: s.tmux, Socket: s.id.Socket, Session: id, Env: controlEnv(), Handler: c, Terminal: s.o.Terminal})
 	if err != nil {
 		s.log.Warn("control client did not start", "session", id, "err", err)
 		s.after(backoffMax, s.comeBack)
