@@ -117,21 +117,20 @@ var chaosOps = []chaosOp{
 }
 
 // knownCrash: the crashes that tmux before 3.8 has with a control client need a
-// session or its last window to end, a client to come or go meanwhile, or (5499)
+// session or its last window to end (5243), a client to come or go, which our
+// own do for a while after we were stopped or thrown out (4980, 5004, 5444), or
 // a pane to be respawned of which a client has not yet taken all output: then
-// the server dies at the first byte that the new process writes.
+// the server dies at the first byte that the new process writes (5499).
 func (c *chaos) knownCrash() bool {
-	for i, op := range c.ops {
-		if strings.HasPrefix(op, "respawn") {
+	starts := func(op string, kinds ...string) bool {
+		return slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(op, k) })
+	}
+	for _, op := range c.ops {
+		if starts(op, "respawn", "daemon", "client", "detach", "human", "new-session", "group") {
 			return true
 		}
-		for _, p := range []string{"kill-", "die", "unlink-", "move-window", "join-pane", "break-pane", "daemon", "client", "detach", "human"} {
-			if i == len(c.ops)-1 && strings.HasPrefix(op, p) {
-				return true
-			}
-		}
 	}
-	return false
+	return len(c.ops) > 0 && starts(c.ops[len(c.ops)-1], "kill-", "die", "unlink-", "move-window", "join-pane", "break-pane")
 }
 
 func when(ok bool, cmd ...string) []string {
