@@ -35,6 +35,8 @@ type ProfileHead struct {
 	To   string `toml:"to"`
 	// CertifiedBy tells what the profile was checked with.
 	CertifiedBy string `toml:"certified_by"`
+	// Certified are the runs of `akk certify` that were clean.
+	Certified []Certification `toml:"certified"`
 }
 
 // Head lets a struct that embeds ProfileHead stand as a Profile.
@@ -99,7 +101,11 @@ func splitKey(s string) []string {
 }
 
 // Profiles are the profiles of one agent, oldest version first.
-type Profiles[P Profile] struct{ list []P }
+type Profiles[P Profile] struct {
+	list []P
+	data map[string][]byte // the files' text by the profiles' names
+	over []P               // a user's own, which come first
+}
 
 // LoadProfiles reads every *.toml of dir; fresh makes an empty profile. The
 // ranges must not overlap.
@@ -108,7 +114,7 @@ func LoadProfiles[P Profile](files fs.FS, dir string, fresh func() P) (*Profiles
 	if err != nil {
 		return nil, fmt.Errorf("list profiles: %w", err)
 	}
-	set := new(Profiles[P])
+	set := &Profiles[P]{data: map[string][]byte{}}
 	for _, name := range names {
 		data, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -119,6 +125,7 @@ func LoadProfiles[P Profile](files fs.FS, dir string, fresh func() P) (*Profiles
 			return nil, err
 		}
 		set.list = append(set.list, p)
+		set.data[p.Head().Name] = data
 	}
 	if len(set.list) == 0 {
 		return nil, fmt.Errorf("no *.toml in %s: %w", dir, ErrProfile)
@@ -135,16 +142,25 @@ func LoadProfiles[P Profile](files fs.FS, dir string, fresh func() P) (*Profiles
 	return set, nil
 }
 
-// All returns the profiles, oldest version first.
+// All returns the embedded profiles, oldest version first.
 func (s *Profiles[P]) All() []P { return s.list }
 
 // For returns the profile of a version and how well it fits: Certified if the
 // version lies in its range, else the nearest older one (the oldest for what
-// is older still) and Generic. An unreadable version gets the newest.
+// is older still) and Generic. An unreadable version gets the newest. A user's
+// own profile is Certified if it says what certified it.
 func (s *Profiles[P]) For(version string) (p P, verification string) {
 	v, ok := ParseVersion(version)
 	if !ok {
 		return s.list[len(s.list)-1], Generic
+	}
+	for _, q := range s.over {
+		if v.Compare(mustVersion(q.Head().From)) >= 0 && v.Compare(mustVersion(q.Head().To)) <= 0 {
+			if q.Head().CertifiedBy == "" && len(q.Head().Certified) == 0 {
+				return q, Generic
+			}
+			return q, Certified
+		}
 	}
 	p, verification = s.list[0], Generic
 	for _, q := range s.list {

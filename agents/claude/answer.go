@@ -9,8 +9,8 @@ var _ agents.Answerer = Agent{}
 
 // Answer implements agents.Answerer. The agent drops keys that come with a
 // dialog's first frame, so the plan says how long it must have stood.
-func (Agent) Answer(version string, d *agents.Dialog, a agents.Answer) (agents.KeyPlan, error) {
-	p, verification := known.profiles.For(version)
+func (ag Agent) Answer(version string, d *agents.Dialog, a agents.Answer) (agents.KeyPlan, error) {
+	p, verification := ag.known().profiles.For(version)
 	plan, err := agents.Plan(d, a, p.Keys, verification)
 	if err == nil {
 		plan.Still = p.Dialog.StillMillis

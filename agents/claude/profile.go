@@ -67,6 +67,7 @@ type words struct {
 		Questions []string `toml:"questions"`
 		Hints     []string `toml:"hints"`
 		MoreRows  []string `toml:"more_rows"`
+		About     string   `toml:"about"`
 	} `toml:"approval"`
 	Question struct {
 		Review  []string `toml:"review"`
@@ -130,6 +131,8 @@ type profile struct {
 		// is taken for sure.
 		StillMillis int `toml:"still_ms"`
 	} `toml:"dialog"`
+	// Words are a user's own; nil: words.toml.
+	Words *words `toml:"words"`
 	// Keys are the rules for answering dialogs.
 	Keys []agents.KeyRule `toml:"keys"`
 }

@@ -12,15 +12,15 @@ import (
 // "blocked", never make a screen idle that does not look it.
 
 // Read says what the screen and the signals prove (requirements R2, R7, R10).
-func (Agent) Read(in agents.Input) agents.Reading {
+func (ag Agent) Read(in agents.Input) agents.Reading {
 	r := agents.Reading{Agent: agents.Claude, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown}
-	p, verification := known.profiles.For(in.Version)
+	p, verification := ag.known().profiles.For(in.Version)
 	r.Profile, r.Verification = p.Name, verification
 	if in.Screen == nil {
 		return r
 	}
 	r.Generation, r.Provisional = in.Screen.Generation, in.Screen.Torn
-	v := newView(in.Screen, &known.words)
+	v := newView(in.Screen, ag.known().wordsOf(p))
 	defer v.free()
 	var why reasons
 	v.read(in, &r, &why)

@@ -8,8 +8,8 @@ import (
 
 // Submit is how this version takes a task: a bracketed paste, the draft seen,
 // Enter. Times in ms from the version's profile.
-func (Agent) Submit(version string) agents.SubmitPlan {
-	p, _ := known.profiles.For(version)
+func (ag Agent) Submit(version string) agents.SubmitPlan {
+	p, _ := ag.known().profiles.For(version)
 	s := p.Submit
 	return agents.SubmitPlan{
 		SettleMillis: s.SettleMillis, DrawMillis: s.DrawMillis, AcceptMillis: s.AcceptMillis, Enter: s.Enter,

@@ -8,7 +8,7 @@ import "akk/agents"
 var _ agents.Answerer = Agent{}
 
 // Answer implements agents.Answerer.
-func (Agent) Answer(version string, d *agents.Dialog, a agents.Answer) (agents.KeyPlan, error) {
-	p, verification := loaded().For(version)
+func (ag Agent) Answer(version string, d *agents.Dialog, a agents.Answer) (agents.KeyPlan, error) {
+	p, verification := ag.profiles().For(version)
 	return agents.Plan(d, a, p.Keys, verification)
 }

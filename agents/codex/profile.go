@@ -155,12 +155,12 @@ func union(a, b []string) []string {
 // profileFor finds the words for a version and the name of its profile. A
 // version without a profile is read with the words of all, under the name of
 // the nearest: a panel is told by more than a word, so more words are safe.
-func profileFor(version string) (words *Profile, name, verification string) {
+func (a Agent) profileFor(version string) (words *Profile, name, verification string) {
 	if version == "" {
 		return anyVersion(), anyVersion().Name, agents.Generic
 	}
-	p, verification := loaded().For(version)
-	if verification == agents.Generic {
+	p, verification := a.profiles().For(version)
+	if _, ok := a.profiles().Covers(version); !ok {
 		return anyVersion(), p.Name, verification
 	}
 	return p, p.Name, verification

@@ -10,7 +10,7 @@ import (
 // frame proves nothing; what contradicts is unknown.
 
 // Read implements agents.Agent.
-func (Agent) Read(in agents.Input) agents.Reading {
+func (ag Agent) Read(in agents.Input) agents.Reading {
 	f := frame{in: in, s: in.Screen}
 	f.r = agents.Reading{
 		Agent: agents.Codex, Activity: agents.ActivityUnknown,
@@ -21,7 +21,7 @@ func (Agent) Read(in agents.Input) agents.Reading {
 		return f.r
 	}
 	f.r.Generation = f.s.Generation
-	f.p, f.r.Profile, f.r.Verification = profileFor(in.Version)
+	f.p, f.r.Profile, f.r.Verification = ag.profileFor(in.Version)
 	f.last = agents.LastRow(f.s)
 	f.readSignals()
 	if f.left() {

@@ -10,8 +10,8 @@ import (
 // on the screen, then Enter (facts: Enter within a burst is taken as text).
 
 // Submit implements agents.Agent.
-func (Agent) Submit(version string) agents.SubmitPlan {
-	p, verification := loaded().For(version)
+func (ag Agent) Submit(version string) agents.SubmitPlan {
+	p, verification := ag.profiles().For(version)
 	var clear agents.ClearPlan
 	if verification == agents.Certified { // what a key clears was measured for a version, not for its neighbours
 		clear = p.Submit.Clear

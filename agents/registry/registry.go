@@ -11,11 +11,16 @@ import (
 var all = []agents.Agent{codex.Agent{}, claude.Agent{}}
 
 // All returns every known agent.
-func All() []agents.Agent { return all }
+func All() []agents.Agent {
+	if l := own.Load(); l != nil {
+		return *l
+	}
+	return all
+}
 
 // For returns the agent of that kind, nil if akk knows none.
 func For(k agents.Kind) agents.Agent {
-	for _, a := range all {
+	for _, a := range All() {
 		if a.Kind() == k {
 			return a
 		}
