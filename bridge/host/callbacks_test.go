@@ -235,7 +235,7 @@ func TestDaemonGoesAwayDuringACallback(t *testing.T) {
 	}
 }
 
-// R216, B142: at the end of stdin a command that runs still gets its outcome;
+// R216, R217, B142: at the end of stdin a command that runs still gets its outcome;
 // one that hangs is killed and uncertain; what was not begun is given back.
 func TestEndDuringACallback(t *testing.T) {
 	for name, end := range map[string]func(*bridge){"eof": func(b *bridge) { b.in.Close() }, "context": func(b *bridge) { b.cancel() }} {
@@ -403,7 +403,7 @@ type fakeCarrier func() command.Outcome
 
 func (f fakeCarrier) Deliver(context.Context, rpc.Envelope) command.Outcome { return f() }
 
-// A mistake of ours is uncertain and does not end the next one; a lease that
+// R185, R215: a mistake of ours is uncertain and does not end the next one; a lease that
 // would end under the command is not begun.
 func TestMistakes(t *testing.T) {
 	b := newCallbacks(nil, fakeCarrier(func() command.Outcome { panic("boom") }), nil, time.Second, slog.New(slog.DiscardHandler))

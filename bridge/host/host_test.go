@@ -44,6 +44,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == commandArg {
 		os.Exit(hostCommand(os.Args[2], os.Args[3:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == parentArg {
+		os.Exit(hostParent())
+	}
 	if os.Getenv(childEnv) != "" {
 		err := RunBridge(context.Background(), os.Stdin, os.Stdout, os.Stderr, Options{Version: "1", Level: slog.LevelDebug,
 			Connect: func(context.Context) (*rpc.Client, error) { return nil, rpc.ErrNoDaemon }})
@@ -487,6 +490,7 @@ func TestCallIDs(t *testing.T) {
 	}
 }
 
+// R198.
 func TestSession(t *testing.T) {
 	env := func(m map[string]string) func(string) (string, bool) {
 		return func(k string) (string, bool) { v, ok := m[k]; return v, ok }
@@ -512,7 +516,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// R216, as a process: each signal and the end of stdin, within a second, even
+// R216, R217, B142, B143, as a process: each signal and the end of stdin, within a second, even
 // when the Host reads nothing.
 func TestProcessEnds(t *testing.T) {
 	end := map[string]func(*exec.Cmd, io.Closer) error{
