@@ -60,10 +60,11 @@ func (t *terminal) conversation() {
 	if old == now {
 		return
 	}
-	t.generation++
-	if old == "" {
+	if old == "" { // the first one that is known, the Session's own if there is one
+		t.generation = max(t.generation, 1)
 		return
 	}
+	t.generation++
 	e := rpc.Event{Type: "terminal", Change: "context_switched", Reason: "the agent shows another conversation than before"}
 	if t.session != nil {
 		e.SessionID = t.session.ID

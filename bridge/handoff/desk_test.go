@@ -261,3 +261,13 @@ func TestRefusedText(t *testing.T) {
 		t.Fatal("something was typed or recorded")
 	}
 }
+
+// rowsAs is the list as a caller gets it.
+func (b *bench) rowsAs(c rpc.Caller) []rpc.Row {
+	b.t.Helper()
+	l, err := b.desk.List(b.t.Context(), c, rpc.ListParams{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return l.Terminals
+}

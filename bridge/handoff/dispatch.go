@@ -253,7 +253,10 @@ func (d Dispatch) reserve(e Event) (Dispatch, []Effect) {
 		return d, nil
 	}
 	if e.Err != nil {
-		return d.refuse("the store could not be written: " + e.Err.Error())
+		if d.Turn.Scope != scopeExplicit {
+			return d.refuse("the store could not be written: " + e.Err.Error())
+		}
+		d.Turn.Unmanaged = true // the user's one send does not depend on our bookkeeping (R41)
 	}
 	if missing := d.missing(e.Facts, e.Now); len(missing) > 0 {
 		if transient(missing) {
@@ -406,7 +409,10 @@ func (d Dispatch) confirm(e Event) (Dispatch, []Effect) {
 		return d, nil
 	}
 	if e.Err != nil {
-		return d.end(PhaseWatch, OutcomeNotAccepted, "the store could not be written: "+e.Err.Error()+textLeft)
+		if d.Turn.Scope != scopeExplicit {
+			return d.end(PhaseWatch, OutcomeNotAccepted, "the store could not be written: "+e.Err.Error()+textLeft)
+		}
+		d.Turn.Unmanaged = true
 	}
 	d.Phase = PhaseSettle
 	at := d.SettleAt

@@ -7,6 +7,7 @@ package handoff
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -94,7 +95,7 @@ func (d *Desk) unavailable(c rpc.Caller, p rpc.ListParams, seen map[string]bool)
 			return
 		}
 		doc := turnDoc(&t, nil)
-		doc.AvailableActions = d.turnActions(&t, nil, c)
+		maps.Copy(doc.AvailableActions, d.turnActions(&t, nil, c))
 		if p.Status != "" && doc.Status != p.Status {
 			return
 		}

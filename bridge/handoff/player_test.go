@@ -24,14 +24,23 @@ type playerAgent struct {
 	mu      sync.Mutex
 	players map[int]*player // by pid
 	plan    agents.SubmitPlan
+	kind    agents.Kind // "" = codex
 }
 
-func (a *playerAgent) Kind() agents.Kind { return agents.Codex }
+func (a *playerAgent) Kind() agents.Kind {
+	if a.kind != "" {
+		return a.kind
+	}
+	return agents.Codex
+}
 
 func (a *playerAgent) Read(in agents.Input) agents.Reading {
 	r := agents.Reading{Agent: agents.Codex, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown,
 		Why: []agents.Reason{{Layer: "frame", Rule: "player"}}}
 	f := strings.Fields(in.Screen.Line(0))
+	if len(f) == 3 {
+		r.Dialog, f = &agents.Dialog{Kind: "question", Prompt: "Which colour?", Async: true, Fingerprint: "p1"}, f[:2]
+	}
 	if len(f) != 2 {
 		return r
 	}
@@ -46,7 +55,7 @@ func (a *playerAgent) Read(in agents.Input) agents.Reading {
 		return r
 	default:
 		line = strings.Trim(line, "\n ")
-		r.Composer, r.Draft = agents.ComposerDraft, line
+		r.Composer, r.Draft, r.DraftEnd = agents.ComposerDraft, line, true
 		if line == "" {
 			r.Composer = agents.ComposerEmpty
 		}
@@ -114,9 +123,12 @@ type player struct {
 	enters   int
 	tasks    []string
 	native   string // its own conversation
+	drawn    int
+	asks     bool // a question that does not stop the turn
 
 	onPaste func(*player, string) string // what the composer shows; nil = the text
 	onEnter func(*player)                // nil = accept at once
+	onKeys  func(*player, string)        // other keys; nil = as key does
 }
 
 func (p *player) hasLog() bool { p.mu.Lock(); defer p.mu.Unlock(); return len(p.log) > 0 }
@@ -133,7 +145,11 @@ func (p *player) set(f func(*player)) {
 
 func (p *player) draw() {
 	p.mu.Lock()
-	s := fmt.Sprintf("\x1b[?2004h\x1b[H\x1b[2J%s %s\r\n", p.activity, p.owner)
+	p.drawn++ // every picture differs from the one before
+	s := fmt.Sprintf("\x1b[?2004h\x1b[2J\x1b[20H%d\x1b[H%s %s\r\n", p.drawn, p.activity, p.owner)
+	if p.asks {
+		s = strings.Replace(s, string(p.owner)+"\r\n", string(p.owner)+" ?\r\n", 1)
+	}
 	if p.owner == agents.OwnerComposer {
 		s += "> " + strings.ReplaceAll(p.text, "\n", "\r\n")
 	}
@@ -165,6 +181,38 @@ func (p *player) complete(text string) {
 	})
 }
 
+// key is what the real agents do with the keys of the plans: Ctrl-E Ctrl-U kills
+// the last row, Backspace joins the one before, Ctrl-C interrupts a turn and
+// ends an idle program.
+func (p *player) key(keys string) {
+	p.mu.Lock()
+	rows := strings.Split(p.text, "\n")
+	switch keys {
+	case "\x05\x15":
+		rows[len(rows)-1] = ""
+	case "\x7f\x15":
+		if rows = rows[:len(rows)-1]; len(rows) > 0 {
+			rows[len(rows)-1] = ""
+		}
+	case "\x03":
+		idle := p.activity == agents.Idle
+		if !idle {
+			p.add(agents.LogEvent{Kind: agents.LogAborted, TurnID: fmt.Sprintf("t%d", len(p.tasks)), Err: "interrupted"})
+			p.activity = agents.Idle
+		}
+		p.mu.Unlock()
+		if idle {
+			p.w.leave(p)
+			return
+		}
+		p.draw()
+		return
+	}
+	p.text = strings.Join(rows, "\n")
+	p.mu.Unlock()
+	p.draw()
+}
+
 func (p *player) input(w panes.Write) {
 	p.mu.Lock()
 	if w.Paste != "" {
@@ -182,6 +230,15 @@ func (p *player) input(w panes.Write) {
 		return
 	}
 	p.got = append(p.got, w.Keys...)
+	if string(w.Keys) != "\r" {
+		f := p.onKeys
+		p.mu.Unlock()
+		if f == nil {
+			f = (*player).key
+		}
+		f(p, string(w.Keys))
+		return
+	}
 	p.enters++
 	f := p.onEnter
 	p.mu.Unlock()
@@ -216,7 +273,9 @@ type worldPane struct {
 }
 
 func newWorld() *world {
-	return &world{agent: &playerAgent{players: map[int]*player{}, plan: agents.SubmitPlan{SettleMillis: 20, DrawMillis: 500, AcceptMillis: 1000, Enter: "\r"}},
+	return &world{agent: &playerAgent{players: map[int]*player{}, plan: agents.SubmitPlan{SettleMillis: 20, DrawMillis: 500, AcceptMillis: 1000, Enter: "\r",
+		Clear:     agents.ClearPlan{First: "\x05\x15", Again: "\x7f\x15", StepMillis: 500},
+		Interrupt: agents.InterruptPlan{Key: "\x03", Name: "C-c", EffectMillis: 1000}}},
 		id: panes.ServerID{Socket: "/tmp/world.sock", PID: 4242, Start: time.Unix(1_800_000_000, 0)}, panes: map[string]*worldPane{},
 		subs: map[*worldSub]bool{}, nextPID: 1 << 24, refuse: map[string]error{}, audit: map[string]error{}} // pids that Linux never gives
 }

@@ -90,6 +90,7 @@ type Turn struct {
 	Host       string     `json:"host,omitempty"`        // who asked: kind of caller
 	Owner      string     `json:"owner,omitempty"`       // the Host's session, or the terminal of the agent that asked
 	Generation int        `json:"generation,omitempty"`  // of the Session, when it was sent (R12)
+	Unmanaged  bool       `json:"unmanaged,omitempty"`   // the store could not keep it when it was typed (R50)
 	Steer      bool       `json:"steer,omitempty"`       // sent into a running turn
 	Rounds     int        `json:"rounds,omitempty"`      // answers that were sent in it (R69)
 	HumanSince *time.Time `json:"human_since,omitempty"` // a human has had the terminal since then

@@ -24,7 +24,7 @@ func retryable(f Facts, d *Dispatch, now time.Time) []Missing {
 	one := func(code, what, cure string) []Missing { return append(out, Missing{code, what, cure}) }
 	t := d.Turn
 	switch {
-	case !d.Retry && (t.Outcome != OutcomeNotAccepted || t.Entered || !t.Dispatched || t.ClosedAt != nil):
+	case !(d.Retry && d.Typing()) && (t.Outcome != OutcomeNotAccepted || t.Entered || !t.Dispatched || t.ClosedAt != nil):
 		return one("turn", "the turn "+t.ID+" does not lack just its Enter", "look at it: akk status "+t.ID)
 	}
 	out = append(append(out, busyMissing(f)...), holdMissing(f, now)...)

@@ -7,6 +7,7 @@ package handoff
 import (
 	"akk/agents"
 	"akk/bridge/rpc"
+	"maps"
 )
 
 const contractVersion = 28 // R28
@@ -144,7 +145,7 @@ func (d *Desk) managed(v *view, c rpc.Caller) rpc.Managed {
 	}
 	if shown != nil {
 		doc := turnDoc(shown, v)
-		doc.AvailableActions = d.turnActions(shown, v, c)
+		maps.Copy(doc.AvailableActions, d.turnActions(shown, v, c))
 		if shown.open() {
 			m.CurrentTurn = &doc
 		} else {

@@ -262,7 +262,11 @@ func sendDoc(t Turn, replayed bool) rpc.Send {
 	s := rpc.Send{SessionID: t.SessionID, TurnID: t.ID, ConversationID: t.ID, TerminalID: t.TerminalID, MessageID: t.RequestID, Scope: t.Scope,
 		DeliveryReceipt: t.Stage, TerminalInputDispatched: t.Dispatched || t.open(), Delivered: t.Entered, AgentAcceptance: "unproven",
 		ManagementMode: "managed", ObservationMode: "managed_monitor", Replayed: replayed, Reason: t.Reason, Conversation: &turn}
-	s.Capabilities = rpc.Capabilities{Callback: t.Route != nil, InteractionNotify: t.Route != nil}
+	told := t.Route != nil && !t.Unmanaged
+	s.Capabilities = rpc.Capabilities{Callback: told, InteractionNotify: told}
+	if t.Unmanaged {
+		s.ManagementMode, s.ObservationMode = "unmanaged", "none"
+	}
 	next := func(action string, doNotRetry bool) {
 		s.DoNotRetry = doNotRetry
 		s.NextAction = &rpc.NextAction{Action: action, ConversationID: t.ID, SessionID: t.SessionID, TurnID: t.ID, Reason: t.Reason, DoNotRetry: doNotRetry}

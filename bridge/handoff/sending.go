@@ -220,6 +220,9 @@ func (t *terminal) commitThen(c *carried, eff Effect, then func(error)) {
 			t.desk.journalled.fire()
 		} else {
 			t.desk.log.Error("a turn could not be stored", "turn", turn.ID, "change", eff.Change, "error", err)
+			if turn.Unmanaged {
+				live.set(turn) // its waiter hears all the same
+			}
 		}
 		box.post(message{committed: &commitResult{turn: turn.ID, n: eff.Commit, err: err}})
 		then(err)

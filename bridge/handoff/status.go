@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -111,7 +112,7 @@ func (d *Desk) turnDocument(t Turn, c rpc.Caller) rpc.Status {
 		}
 	}
 	doc := turnDoc(&t, v)
-	doc.AvailableActions = d.turnActions(&t, v, c)
+	maps.Copy(doc.AvailableActions, d.turnActions(&t, v, c))
 	d.callbackDoc(&t, &doc)
 	st := rpc.Status{ConversationID: t.ID, SessionID: t.SessionID, TurnID: t.ID, Agent: t.Agent, Conversation: &doc, Confidence: "high",
 		Limitations: []string{}, RecentEvents: d.recent(func(e rpc.Event) bool { return e.TurnID == t.ID })}
@@ -145,7 +146,7 @@ func (d *Desk) terminalStatus(v *view, c rpc.Caller) rpc.Status {
 	}
 	if v.current != nil {
 		doc := turnDoc(v.current, v)
-		doc.AvailableActions = d.turnActions(v.current, v, c)
+		maps.Copy(doc.AvailableActions, d.turnActions(v.current, v, c))
 		st.Conversation = &doc
 	}
 	return st

@@ -45,6 +45,11 @@ func (c *Client) Handback(ctx context.Context, p HoldParams) (r HoldResult, err 
 	return r, c.call(ctx, MethodHandback, p, &r)
 }
 
+// RestoreDraft puts back the draft that an explicit send cleared.
+func (c *Client) RestoreDraft(ctx context.Context, p TargetParams) (r Restored, err error) {
+	return r, c.call(ctx, MethodRestore, p, &r)
+}
+
 // Watch begins to watch a terminal.
 func (c *Client) Watch(ctx context.Context, p WatchParams) (r WatchResult, err error) {
 	return r, c.call(ctx, MethodWatch, p, &r)

@@ -27,6 +27,7 @@ type Desk interface {
 	Reconcile(ctx context.Context, c Caller, p ReconcileParams) (Reconciled, error)
 	Takeover(ctx context.Context, c Caller, p HoldParams) (HoldResult, error)
 	Handback(ctx context.Context, c Caller, p HoldParams) (HoldResult, error)
+	RestoreDraft(ctx context.Context, c Caller, p TargetParams) (Restored, error)
 	Watch(ctx context.Context, c Caller, p WatchParams) (WatchResult, error)
 	Unwatch(ctx context.Context, c Caller, p WatchIDParams) (WatchResult, error)
 	WatchStatus(ctx context.Context, c Caller, p WatchIDParams) (WatchResult, error)

@@ -16,6 +16,7 @@ const (
 	MethodReconcile       = "reconcile"        // ReconcileParams -> Reconciled
 	MethodTakeover        = "takeover"         // HoldParams -> HoldResult
 	MethodHandback        = "handback"         // HoldParams -> HoldResult
+	MethodRestore         = "restore_draft"    // TargetParams -> Restored
 	MethodWatch           = "watch"            // WatchParams -> WatchResult
 	MethodUnwatch         = "unwatch"          // WatchIDParams -> WatchResult
 	MethodWatchStatus     = "watch_status"     // WatchIDParams -> WatchResult
@@ -147,6 +148,13 @@ type HoldResult struct {
 	// Restored tells after a handback that a cleared draft was kept and can
 	// be put back.
 	Restorable bool `json:"restorable,omitempty"`
+}
+
+// Restored tells what became of a draft that an explicit send had cleared. Ours.
+type Restored struct {
+	TerminalID string `json:"terminal_id"`
+	Restored   bool   `json:"restored"` // it stands in the composer again, not submitted
+	Rows       int    `json:"rows"`
 }
 
 // WatchParams begins a Watch (R124 to R139).

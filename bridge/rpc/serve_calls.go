@@ -37,6 +37,7 @@ var calls = map[string]callFunc{
 	MethodReconcile:       call(Desk.Reconcile),
 	MethodTakeover:        call(Desk.Takeover),
 	MethodHandback:        call(Desk.Handback),
+	MethodRestore:         call(Desk.RestoreDraft),
 	MethodWatch:           call(Desk.Watch),
 	MethodUnwatch:         call(Desk.Unwatch),
 	MethodWatchStatus:     call(Desk.WatchStatus),
