@@ -50,7 +50,8 @@ type Crash struct {
 var crashes = []Crash{
 	{Issue: "5243", When: "a session dies in the moment in which its current window changed (all programs of a session with several windows are killed at once)", Control: true, fixed: [2]int{3, 8}},
 	{Issue: "4980", When: "something is announced while a control client is half attached", Control: true, Quiet: true, fixed: [2]int{3, 8}},
-	{Issue: "5499", When: "a pane is respawned that a control client has left", Control: true, Quiet: true, fixed: [2]int{3, 8}},
+	{Issue: "5499", When: "a pane is respawned (respawn-pane, respawn-window) while it writes: a control client has not taken all of it yet", Control: true, fixed: [2]int{3, 8}},
+	{Issue: "5444", When: "several control clients leave at once while panes write", Control: true, Quiet: true, fixed: [2]int{3, 8}},
 	{Issue: "5551", When: "a second popup opens on a control client", Control: true, Quiet: true, from: [2]int{3, 6}},
 	{Issue: "window-size", When: "a window is made while window-size is manual for all windows", from: [2]int{3, 3}, fixed: [2]int{3, 4}},
 }

@@ -21,7 +21,7 @@ func TestCrashes(t *testing.T) {
 		says      string
 	}{
 		{"3.3a", "", Warning, "#5243"},
-		{"3.3a", panes.Control, Warning, "akk avoids #4980, #5499"},
+		{"3.3a", panes.Control, Warning, "akk avoids #4980, #5444"},
 		{"3.7c", panes.Control, Warning, "#5551"},
 		{"3.8", panes.Control, OK, "no known crash"},
 		{"3.3a", panes.Pipe, OK, "no known crash"},
