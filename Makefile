@@ -24,7 +24,7 @@ PIECE      ?= 1
 # Worst cases of the suite: the whole of it must end below 5 minutes.
 TESTTIME ?= 290s
 
-.PHONY: run build test lint live hosts bench bench-vt chaos-mirror truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
+.PHONY: run build test lint live hosts bench bench-desk bench-vt chaos-mirror truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
 
 run: need-tmux build ## build akk and open it
 	./akk
@@ -45,7 +45,7 @@ lint: need-go ## gofmt, go vet, staticcheck, govulncheck
 	else exit $$rc; fi
 
 live: need-tmux build ## real Codex and Claude Code against a scripted model server (installs them from npm into a cache)
-	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -p 1 -timeout 20m -v -run 'Live' ./agents/lab/...
+	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -p 1 -timeout 20m -v -run 'Live' ./agents/lab/... ./bridge/host/live
 
 hosts: need-tmux build ## MCP Hosts from npm (1 GB and more) list the tools of host-bridge; two clients call them all
 	AKK_HOSTS=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 60m -v -run 'TestHosts' ./agents/lab/live
@@ -53,6 +53,12 @@ hosts: need-tmux build ## MCP Hosts from npm (1 GB and more) list the tools of h
 
 bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)
+
+bench-desk: need-tmux build ## the desk with 100 terminals and 10,000 old turns: list, send, events, processes
+	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -desk
+
+bench-bridge: need-tmux build ## tools/call of list and status through host-bridge, 50 terminals, 1 and 20 clients
+	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -bridge
 
 bench-vt: need-go need-tmux ## the terminal emulator's speed beside libraries, a bare parser and tmux
 	$(GO) test -buildvcs=false -run '^$$' -bench . -benchtime 1s ./vtparse/bench
