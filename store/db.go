@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -161,6 +162,8 @@ func openFile(path string, o Options) (b *bbolt.DB, err error) {
 		return nil, cured(fmt.Errorf("%w: %s", ErrLocked, path), "use the running daemon, end it, or choose another folder with --store-dir")
 	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
 		return nil, cured(fmt.Errorf("%w: %s (%w)", ErrForeign, path, err), "move the file away, or choose another folder with --store-dir")
+	case strings.Contains(err.Error(), "file size too small"): // bbolt has no name for it
+		return nil, cured(fmt.Errorf("%w: %s was cut short (%w)", ErrCorrupt, path, err), damagedCure)
 	default:
 		return nil, cured(fmt.Errorf("opening store %s: %w", path, err), "choose a folder that you may write with --store-dir")
 	}
@@ -185,10 +188,13 @@ func whole(b *bbolt.DB, path string) error {
 		return fmt.Errorf("reading store %s: %w", path, err)
 	}
 	if st.Size() < want {
-		return cured(fmt.Errorf("%w: %s has %d bytes, %d were written", ErrCorrupt, path, st.Size(), want), "bring the file back from a copy, or choose another folder with --store-dir")
+		return cured(fmt.Errorf("%w: %s has %d bytes, %d were written", ErrCorrupt, path, st.Size(), want), damagedCure)
 	}
 	return nil
 }
+
+// damagedCure is for a file that nobody can read any more.
+const damagedCure = "bring the file back from a copy, or move it away: akk then begins with an empty store"
 
 func cured(err error, cure string) error { return &Cured{Err: err, Cure: cure} }
 

@@ -121,6 +121,9 @@ func handOver(ctx context.Context, c *rpc.Client) error {
 // startLock keeps two starters apart. The kernel releases it when we die.
 func startLock(ctx context.Context, p Paths) (func(), error) {
 	dir := p.Store
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return nil, failed("name a folder with --store-dir, not a file", "the store folder %s is a file", dir)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, failed("choose a folder that you may write with --store-dir", "the store folder %s can't be made: %v", dir, err)
 	}

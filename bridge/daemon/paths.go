@@ -41,6 +41,9 @@ func DefaultStoreDir() string { return filepath.Join(xdg.StateHome, "akk") }
 // PathsFor computes the paths of a store folder; "" = DefaultStoreDir.
 func PathsFor(storeDir string) (Paths, error) {
 	if storeDir == "" {
+		if os.Getenv("HOME") == "" && os.Getenv("XDG_STATE_HOME") == "" { // it would be made under /
+			return Paths{}, failed("set HOME, or name a folder with --store-dir", "there is no place for the store: this user has no home folder")
+		}
 		storeDir = DefaultStoreDir()
 	}
 	abs, err := filepath.Abs(storeDir)

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+
 	"akk/bridge/doctor"
 	"akk/bridge/host"
 	"akk/bridge/rpc"
@@ -27,13 +31,18 @@ func newDoctor(a *app) *cobra.Command {
 					return err
 				}
 			}
-			checks := []rpc.Check{check("tmux", "3.2 or newer", launch.CheckVersion(c.Context()))}
+			tmux, err := launch.Version(c.Context())
+			checks := []rpc.Check{check("tmux", tmux+" (3.2 or newer is needed)", err)}
 			path := a.configPath
 			if path == "" {
 				path = config.Path()
 			}
 			cfg, err := a.config()
+			if _, serr := os.Stat(path); err == nil && errors.Is(serr, fs.ErrNotExist) {
+				path = "the defaults: there is no " + path
+			}
 			checks = append(checks, check("settings", path, err))
+			checks = append(checks, a.profileChecks()...)
 			if at, werr := a.where(); checks[0].Status == "ok" && err == nil && werr == nil {
 				checks = append(checks, doctor.Offline(c.Context(), at.socket, panes.Transport(cfg.Transport))...)
 			}

@@ -11,9 +11,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"os/user"
+	"path/filepath"
 	"syscall"
 
 	"akk/panes"
+
+	"github.com/adrg/xdg"
 )
 
 // version is set by the Makefile.
@@ -25,6 +29,7 @@ func main() { os.Exit(akk()) }
 func akk() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	ensureHome()
 	if len(os.Args) == 4 && os.Args[1] == panes.PassCommand { // tmux starts us for a moment, see panes.PassPipe
 		if panes.PassPipe(os.Args[2], os.Args[3]) != nil {
 			return 1
@@ -32,6 +37,18 @@ func akk() int {
 		return 0
 	}
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// ensureHome finds the home folder where the environment names none, as tmux
+// does: cron, systemd and `env -i` start programs without one.
+func ensureHome() {
+	if os.Getenv("HOME") != "" {
+		return
+	}
+	if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) && u.HomeDir != "/" {
+		_ = os.Setenv("HOME", u.HomeDir)
+		xdg.Reload()
+	}
 }
 
 // run carries out one command line.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -49,7 +51,12 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 // usageErrors marks every error about the command line itself, so that it
 // gives exit code 2.
 func usageErrors(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usage{err} })
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if strings.Contains(c.Use, "TEXT") {
+			err = &failure{err.Error(), "put -- before a text that begins with -, as in `akk send ID -- TEXT`; for the options see `akk " + c.Name() + " --help`", err}
+		}
+		return &usage{err}
+	})
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, a []string) error {
 			if err := args(c, a); err != nil {

@@ -49,6 +49,10 @@ func TestScripts(t *testing.T) {
 			if cond == "root" {
 				return os.Getuid() == 0, nil
 			}
+			if path, ok := strings.CutPrefix(cond, "exists:"); ok {
+				_, err := os.Stat(path)
+				return err == nil, nil
+			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -43,7 +43,7 @@ Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 			p.AcceptWaitMillis = int(wait / time.Millisecond)
 			s, err := a.sendOnce(c.Context(), d, p)
 			if err != nil {
-				return err
+				return a.refusal(err)
 			}
 			return a.printSend(s)
 		},
@@ -74,6 +74,23 @@ func (a *app) sendOnce(ctx context.Context, d desk, p rpc.SendParams) (rpc.Send,
 	}
 	return rpc.Send{}, fail("look at the pane (akk screen "+p.ID+"); to ask again without a second task: akk send --request-id "+p.RequestID+" with the same text",
 		"the daemon ended while it sent the task, which may have arrived: %v", err2)
+}
+
+// refusal is what --json prints of a task that was not sent: {"error": ...} on
+// standard output; the words go to stderr as ever.
+func (a *app) refusal(err error) error {
+	if !a.json {
+		return err
+	}
+	e, ok := errors.AsType[*rpc.Error](err)
+	if !ok {
+		what, cure := explainError(err)
+		e = &rpc.Error{Code: rpc.CodeUnavailable, Message: what, Cure: cure}
+	}
+	if perr := a.print(map[string]*rpc.Error{"error": e}); perr != nil {
+		return perr
+	}
+	return err
 }
 
 // request is the task's text: the argument, or standard input.

@@ -98,20 +98,27 @@ func (t Tmux) Attach(session string) (path string, argv []string, env []string, 
 // CheckVersion says whether the tmux program can be used: ErrNoTmux, ErrOldTmux
 // with the version, or nil.
 func CheckVersion(ctx context.Context) error {
+	_, err := Version(ctx)
+	return err
+}
+
+// Version is what the tmux program calls itself, such as "3.3a"; the error is
+// that of CheckVersion.
+func Version(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "tmux", "-V").Output()
 	if errors.Is(err, exec.ErrNotFound) {
-		return ErrNoTmux
+		return "", ErrNoTmux
 	}
 	if err != nil {
-		return fmt.Errorf("asked tmux for its version: %w", err)
+		return "", fmt.Errorf("asked tmux for its version: %w", err)
 	}
 	v := strings.TrimPrefix(strings.TrimSpace(string(out)), "tmux ")
 	if !newEnough(v) {
-		return fmt.Errorf("%w: it says %q, akk needs 3.2 or newer", ErrOldTmux, v)
+		return "", fmt.Errorf("%w: it says %q, akk needs 3.2 or newer", ErrOldTmux, v)
 	}
-	return nil
+	return v, nil
 }
 
 // newEnough compares with 3.2. Builds from tmux's master call themselves
