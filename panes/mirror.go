@@ -47,6 +47,7 @@ type mirror struct {
 	last    time.Time // of the newest byte
 	frame   bool      // a frame end is due
 	timing  bool      // a frame timer runs
+	onQuiet func()    // quiet, made once
 	strings bool      // a string timer runs
 	armed   uint64    // the string that it runs for
 
@@ -58,10 +59,12 @@ type mirror struct {
 
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap
-	looking bool   // a look at the program is due
-	program string // as foreground told it
-	unwatch func() // ends the wait for the process
-	hold    string // our own Hold: input is off because we said so; "" none
+	looking bool // a look at the program is due
+	looked  time.Time
+	lookGap time.Duration // until the next look
+	program string        // as foreground told it
+	unwatch func()        // ends the wait for the process
+	hold    string        // our own Hold: input is off because we said so; "" none
 }
 
 // take is the newest line of the list; shownIn are the sessions that the pane
@@ -277,17 +280,23 @@ func (m *mirror) show() {
 	}
 	m.torn = scr.Torn
 	if !m.timing {
-		m.timing = true
-		m.s.after(frameDelay, m.quiet)
+		m.quietIn(frameDelay)
 	}
+}
+
+func (m *mirror) quietIn(d time.Duration) {
+	m.timing = true
+	if m.onQuiet == nil {
+		m.onQuiet = m.quiet
+	}
+	m.s.after(d, m.onQuiet)
 }
 
 // quiet looks whether the pane has been silent for a frame's time.
 func (m *mirror) quiet() {
 	m.timing = false
 	if rest := frameDelay - time.Since(m.last); rest > 0 {
-		m.timing = true
-		m.s.after(rest, m.quiet)
+		m.quietIn(rest)
 		return
 	}
 	m.ended()

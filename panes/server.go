@@ -61,6 +61,8 @@ type Server struct {
 	qmu    sync.Mutex
 	queue  []item
 	queued int // bytes of output in queue
+	slab   []byte
+	spare  []item // the queue before
 	wake   chan struct{}
 	closed bool
 	ended  chan struct{}
@@ -244,18 +246,20 @@ func (s *Server) enqueue(it item) {
 	}
 	s.queue = append(s.queue, it)
 	s.qmu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.poke()
 }
 
 // output is called by a reader: copy and queue, or mark as lost.
 func (s *Server) output(from *session, pane string, data []byte) {
+	at := time.Now()
 	s.qmu.Lock()
 	full := s.queued+len(data) > maxQueue
 	if !full {
 		s.queued += len(data)
+		data = s.keep(data)
+		if !s.closed {
+			s.queue = append(s.queue, item{output: from, pane: pane, data: data, at: at})
+		}
 	}
 	s.qmu.Unlock()
 	if full {
@@ -266,16 +270,43 @@ func (s *Server) output(from *session, pane string, data []byte) {
 		}})
 		return
 	}
-	s.enqueue(item{output: from, pane: pane, data: slices.Clone(data), at: time.Now()})
+	s.poke()
+}
+
+// maxSpare is how many items a queue may hold that is kept for later.
+const maxSpare = 4096
+
+// slabSize is how much output is copied into one piece of memory.
+const slabSize = 32 << 10
+
+// keep copies a chunk; many small ones share one piece. qmu is held.
+func (s *Server) keep(data []byte) []byte {
+	if len(data) > slabSize/4 {
+		return slices.Clone(data)
+	}
+	if cap(s.slab)-len(s.slab) < len(data) {
+		s.slab = make([]byte, 0, slabSize)
+	}
+	n := len(s.slab)
+	s.slab = append(s.slab, data...)
+	return s.slab[n:len(s.slab):len(s.slab)]
+}
+
+func (s *Server) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
 }
 
 func (s *Server) loop() {
+	armed := time.Now().Add(time.Hour)
 	clock := time.NewTimer(time.Hour)
 	defer clock.Stop()
 	for {
 		s.qmu.Lock()
 		batch := s.queue
-		s.queue, s.queued = nil, 0
+		s.queue, s.queued = s.spare[:0], 0
 		s.qmu.Unlock()
 		for i := range batch {
 			if it := &batch[i]; it.do != nil {
@@ -284,6 +315,10 @@ func (s *Server) loop() {
 				s.feed(it)
 			}
 			batch[i] = item{}
+		}
+		s.spare = batch
+		if cap(batch) > maxSpare {
+			s.spare = nil
 		}
 		s.showDirty()
 		now := time.Now()
@@ -296,11 +331,12 @@ func (s *Server) loop() {
 			s.finish()
 			return
 		}
-		next := time.Hour
-		if len(s.timers) > 0 {
-			next = max(time.Until(s.timers[0].at), 0)
+		// The clock is set only forward in time: setting it costs more than a
+		// round for nothing.
+		if len(s.timers) > 0 && (s.timers[0].at.Before(armed) || !armed.After(time.Now())) {
+			armed = s.timers[0].at
+			clock.Reset(max(time.Until(armed), 0))
 		}
-		clock.Reset(next)
 		select {
 		case <-s.wake:
 		case <-clock.C:

@@ -19,15 +19,16 @@ type slot struct {
 type subscription struct {
 	s     *Server
 	mu    sync.Mutex
-	order []slot
-	last  map[slot]Update
+	order []Update     // what waits
+	at    map[slot]int // where in order
+	spare []Update     // what Next gave out before: an Update is big, and they are many
 	wake  chan struct{}
 	ended bool
 }
 
 // Subscribe implements Provider.
 func (s *Server) Subscribe() Subscription {
-	sub := &subscription{s: s, last: map[slot]Update{}, wake: make(chan struct{}, 1)}
+	sub := &subscription{s: s, at: map[slot]int{}, wake: make(chan struct{}, 1)}
 	s.post(func() {
 		if s.gone {
 			sub.end(true)
@@ -58,10 +59,12 @@ func (s *Server) tell(u Update) {
 func (sub *subscription) put(u Update) {
 	k := slot{u.Pane, u.Kind}
 	sub.mu.Lock()
-	if _, waiting := sub.last[k]; !waiting {
-		sub.order = append(sub.order, k)
+	if i, waiting := sub.at[k]; waiting {
+		sub.order[i] = u
+	} else {
+		sub.at[k] = len(sub.order)
+		sub.order = append(sub.order, u)
 	}
-	sub.last[k] = u
 	sub.mu.Unlock()
 	sub.poke()
 }
@@ -88,12 +91,9 @@ func (sub *subscription) Next(ctx context.Context) ([]Update, error) {
 	for {
 		sub.mu.Lock()
 		if len(sub.order) > 0 {
-			out := make([]Update, 0, len(sub.order))
-			for _, k := range sub.order {
-				out = append(out, sub.last[k])
-			}
-			sub.order = sub.order[:0]
-			clear(sub.last)
+			out := sub.order
+			sub.order, sub.spare = sub.spare[:0], out
+			clear(sub.at)
 			sub.mu.Unlock()
 			return out, nil
 		}

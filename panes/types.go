@@ -108,8 +108,8 @@ type Provider interface {
 // Subscription is a state stream that never blocks its source: of several
 // Screen or Frame updates of a pane only the newest is kept.
 type Subscription interface {
-	// Next waits for updates and returns all that are pending. It returns
-	// io.EOF after UpdateServerGone was delivered or after Close.
+	// Next waits for updates and returns all that are pending; the slice is
+	// valid until the next call. It returns io.EOF after UpdateServerGone was delivered or after Close.
 	Next(ctx context.Context) ([]Update, error)
 	Close()
 }

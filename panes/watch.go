@@ -14,9 +14,11 @@ import (
 // asked instead, after something happened.
 
 const (
-	// lookGap is how long after output a pane's program is looked at, and how
-	// often at most while it goes on writing.
+	// lookGap is how long after output a pane's program is looked at.
 	lookGap = 250 * time.Millisecond
+	// lookMost is how often at least while it goes on writing: a program that
+	// streams is the same program, and a look costs more than a screen.
+	lookMost = time.Second
 )
 
 // relisting is when the list is read again after a pane appeared (its creator
@@ -59,13 +61,17 @@ func (m *mirror) look() {
 		return
 	}
 	m.looking = true
-	m.s.after(lookGap, func() {
+	if now := time.Now(); now.Sub(m.looked) > lookGap {
+		m.lookGap = lookGap // it was silent
+	}
+	m.s.after(m.lookGap, func() {
 		m.looking = false
 		if m.s.mirrors[m.id] != m {
 			return
 		}
+		m.looked, m.lookGap = time.Now(), min(2*m.lookGap, lookMost)
 		if now := foreground(m.info.PanePID); now != m.program {
-			m.program = now
+			m.program, m.lookGap = now, lookGap
 			m.s.changed()
 		}
 	})

@@ -38,13 +38,16 @@ func processEnd(ctx context.Context, pid int) bool {
 }
 
 // foreground describes the program in front on the terminal of pid: its
-// process group, name and directory. "" if not known.
+// process group, name and directory. "" if not known. It is asked often: one
+// read for most panes, no file of the runtime's.
 func foreground(pid int) string {
-	b, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
+	var buf [1024]byte
+	stat := slurp(procFile(pid, "stat"), buf[:])
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
 		return ""
 	}
-	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	f := bytes.Fields(stat[end+1:])
 	if len(f) < 6 {
 		return ""
 	}
@@ -52,7 +55,31 @@ func foreground(pid int) string {
 	if err != nil || group <= 0 {
 		return ""
 	}
-	name, _ := os.ReadFile(procFile(group, "comm"))
-	cwd, _ := os.Readlink(procFile(group, "cwd"))
-	return strconv.Itoa(group) + " " + string(name) + cwd
+	var out []byte
+	out = append(append(out, f[5]...), ' ')
+	if group == pid {
+		out = append(out, stat[open+1:end]...)
+	} else {
+		var name [64]byte
+		out = append(out, slurp(procFile(group, "comm"), name[:])...)
+	}
+	n, err := unix.Readlink(procFile(group, "cwd"), buf[:])
+	if err != nil {
+		n = 0
+	}
+	return string(append(append(out, ' '), buf[:n]...))
+}
+
+// slurp reads a small file of /proc; nil if it is not there.
+func slurp(name string, buf []byte) []byte {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	n, err := unix.Read(fd, buf)
+	if err != nil {
+		return nil
+	}
+	return buf[:n]
 }

@@ -83,10 +83,12 @@ func (s *seen) talk(last func() map[string]int, more func(*result)) error {
 	for in.Scan() {
 		switch in.Text() {
 		case "begin":
+			profile()
 			s.mu.Lock()
 			s.r = result{}
 			s.mu.Unlock()
 		case "end":
+			pprof.StopCPUProfile()
 			l := last()
 			s.mu.Lock()
 			r := s.r
@@ -101,6 +103,16 @@ func (s *seen) talk(last func() map[string]int, more func(*result)) error {
 		}
 	}
 	return in.Err()
+}
+
+// profile begins to write down where the CPU time goes, into the file of the
+// environment; the last measurement of a process wins.
+func profile() {
+	if name := os.Getenv("AKK_BENCH_PROFILE"); name != "" {
+		if f, err := os.Create(name); err == nil {
+			_ = pprof.StartCPUProfile(f)
+		}
+	}
 }
 
 // bare attaches like akk and only unescapes what comes.
@@ -174,17 +186,6 @@ func mirror(ctx context.Context, args []string, t panes.Transport) error {
 	history := 0
 	if len(args) > 5 {
 		history, _ = strconv.Atoi(args[5])
-	}
-	if name := os.Getenv("AKK_BENCH_PROFILE"); name != "" { // where akk's CPU time goes
-		f, err := os.Create(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
 	}
 	m, err := panes.Open(ctx, panes.Options{Socket: args[0], Transport: t, History: history})
 	if err != nil {
