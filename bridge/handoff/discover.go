@@ -319,7 +319,7 @@ func scriptHost(exe string) bool {
 func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal {
 	ctx, cancel := context.WithCancel(parent)
 	t := &terminal{desk: s.desk, srv: s, agent: m.agent, vers: m.version, proc: m.proc, box: newMailbox(), ctx: ctx, cancel: cancel,
-		done: make(chan struct{}), children: m.children, firstSeen: s.desk.now(),
+		done: make(chan struct{}), children: m.children, firstSeen: s.desk.now(), cmd: commandText(m.proc.Args),
 		key: Key{Pane: i.Identity, PID: m.proc.PID, Start: m.proc.StartTime}}
 	t.timer = time.NewTimer(time.Hour)
 	t.timer.Stop()

@@ -5,6 +5,8 @@ package handoff
 // (an action is there exactly when sendable says so).
 
 import (
+	"strings"
+
 	"akk/agents"
 	"akk/bridge/rpc"
 	"maps"
@@ -100,18 +102,15 @@ func approval(r agents.Reading) rpc.ApprovalState {
 }
 
 func (v *view) command() string {
-	if len(v.proc.Args) > 0 {
-		s := ""
-		for i, a := range v.proc.Args {
-			if i > 0 {
-				s += " "
-			}
-			s += a
-		}
-		return clip(redact(s), 300)
+	if v.cmd != "" {
+		return v.cmd
 	}
 	return v.Info.Command
 }
+
+// commandText is a command line as it may be told. It is made once a process:
+// looking for secrets costs more than all the rest of a row.
+func commandText(args []string) string { return clip(redact(strings.Join(args, " ")), 300) }
 
 func (v *view) cwd() string {
 	if v.proc.Cwd != "" {

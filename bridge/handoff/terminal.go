@@ -60,6 +60,7 @@ type terminal struct {
 	kept       string // a human's draft that an explicit send cleared (memory only, R226)
 	inter      *interrupting
 	mon        monitor // monitor.go
+	cmd        string  // the process's command line, without secrets
 }
 
 // view is what other goroutines see of a terminal: immutable.
@@ -80,8 +81,9 @@ type view struct {
 	turns    int
 	sendable []Missing
 	follows  []string // ids of the Turns that it follows
-	retry    bool     // the current Turn's Enter may be pressed again
-	kept     bool     // a cleared draft can be put back
+	cmd      string
+	retry    bool // the current Turn's Enter may be pressed again
+	kept     bool // a cleared draft can be put back
 	at       time.Time
 }
 
@@ -324,7 +326,7 @@ func (t *terminal) publicID() string { return terminalID(t.agent.Kind(), t.facts
 func (t *terminal) publish() {
 	t.refresh()
 	f := t.facts
-	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc,
+	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc, cmd: t.cmd,
 		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, turns: t.turnCount, at: t.desk.now()}
 	if t.cur != nil {
 		turn := t.cur.disp.Turn

@@ -229,6 +229,10 @@ func (c *Client) answer(ctx context.Context, id int64, w *waiter, result any) er
 	if result == nil {
 		return nil
 	}
+	if raw, ok := result.(*json.RawMessage); ok {
+		*raw = r.Result
+		return nil
+	}
 	if err := json.Unmarshal(r.Result, result); err != nil {
 		return fmt.Errorf("the daemon's answer can't be read: %w", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,6 +26,8 @@ type app struct {
 	json       bool   // --json
 
 	loaded *config.Config
+	// profileErrs are the mistakes in a user's own profiles, one per file.
+	profileErrs []error
 	fresh  bool // connect has attached the server just now
 }
 
@@ -46,6 +49,18 @@ func (a *app) print(v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// printRaw is print for a document that is JSON already.
+func (a *app) printRaw(raw json.RawMessage) error {
+	var b bytes.Buffer
+	b.Grow(2 * len(raw))
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return err
+	}
+	b.WriteByte('\n')
+	_, err := a.out.Write(b.Bytes())
+	return err
 }
 
 // line writes one JSON document on one line.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	"akk/bridge/rpc"
 )
@@ -11,6 +12,7 @@ import (
 type desk interface {
 	Servers(ctx context.Context) ([]rpc.Server, error)
 	List(ctx context.Context, p rpc.ListParams) (rpc.List, error)
+	ListJSON(ctx context.Context, p rpc.ListParams) (json.RawMessage, error)
 	Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error)
 	Screen(ctx context.Context, p rpc.ScreenParams) (rpc.Screen, error)
 	Explain(ctx context.Context, p rpc.TargetParams) (rpc.Explain, error)

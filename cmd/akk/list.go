@@ -25,12 +25,16 @@ func newList(a *app) *cobra.Command {
 			if a.named() {
 				p.Socket = srv
 			}
+			if a.json {
+				raw, err := d.ListJSON(c.Context(), p)
+				if err != nil {
+					return err
+				}
+				return a.printRaw(raw)
+			}
 			l, err := d.List(c.Context(), p)
 			if err != nil {
 				return err
-			}
-			if a.json {
-				return a.print(l)
 			}
 			return ui.Text(a.out, l, time.Now())
 		},

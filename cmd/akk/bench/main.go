@@ -35,9 +35,17 @@ func main() {
 	idle := flag.Duration("idle", time.Minute, "how `long` to look at the idle daemon's CPU time")
 	samples := flag.Int("n", 200, "changes per measurement")
 	sizes := flag.String("panes", "1,20,100", "numbers of panes")
+	desk := flag.Bool("desk", false, "measure the desk instead: list, send, events, processes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if *desk {
+		if err := benchDesk(ctx, *akk, *samples); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := bench(ctx, *akk, *sizes, *samples, *idle); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -79,7 +78,19 @@ func pane(dir string, busy bool) error {
 	if _, err := term.MakeRaw(int(os.Stdin.Fd())); err != nil {
 		return err
 	}
-	go io.Copy(io.Discard, os.Stdin)
+	typed := make(chan int64, 1) // when the first byte came since "listen"
+	go func() {
+		buf := make([]byte, 64<<10)
+		for {
+			if _, err := os.Stdin.Read(buf); err != nil {
+				return
+			}
+			select {
+			case typed <- time.Now().UnixNano():
+			default:
+			}
+		}
+	}()
 	ln, err := net.Listen("unix", filepath.Join(dir, os.Getenv("TMUX_PANE")))
 	if err != nil {
 		return err
@@ -115,6 +126,15 @@ func pane(dir string, busy bool) error {
 			if in.Text() == "calm" {
 				once.Do(func() { close(calm) })
 				fmt.Fprintln(c, "ok")
+				continue
+			}
+			if in.Text() == "listen" {
+				select {
+				case <-typed: // of before
+				default:
+				}
+				fmt.Fprintln(c, "ok")
+				fmt.Fprintln(c, <-typed)
 				continue
 			}
 			word := "blocked"
