@@ -83,7 +83,8 @@ func (d *Dialog) SameQuestion(o *Dialog) bool {
 	if d == nil || o == nil {
 		return d == o
 	}
-	if d.Kind != o.Kind || d.Prompt != o.Prompt || d.Command != o.Command || d.Mode != o.Mode || d.Server != o.Server || d.Tool != o.Tool || d.Path != o.Path || d.URL != o.URL {
+	if d.Kind != o.Kind || d.Prompt != o.Prompt || d.Command != o.Command || d.Mode != o.Mode || d.Server != o.Server || d.Tool != o.Tool ||
+		d.Arguments != o.Arguments || d.Reason != o.Reason || d.Path != o.Path || d.URL != o.URL {
 		return false
 	}
 	if (d.Step == nil) != (o.Step == nil) || d.Step != nil && *d.Step != *o.Step {

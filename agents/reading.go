@@ -107,8 +107,9 @@ type Dialog struct {
 	Reason      string         `json:"reason,omitempty"`
 	Server      string         `json:"server,omitempty"`
 	Tool        string         `json:"tool,omitempty"`
-	Mode        string         `json:"mode,omitempty"`   // elicitation: form | message | url
-	Fields      []DialogField  `json:"fields,omitempty"` // of a form, as far as the screen shows them
+	Mode        string         `json:"mode,omitempty"`      // elicitation: form | message | url
+	Arguments   string         `json:"arguments,omitempty"` // of an MCP tool, one row per argument as shown
+	Fields      []DialogField  `json:"fields,omitempty"`    // of a form, as far as the screen shows them
 	// Top and Bottom bound the region on the screen, rows inclusive.
 	Top    int `json:"top"`
 	Bottom int `json:"bottom"`

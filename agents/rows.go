@@ -160,7 +160,11 @@ func Fingerprint(s Screen, top, bottom int, same func(x, y int, c rune) rune) st
 	for y := top; y <= bottom; y++ {
 		r := s.Row(y)
 		last := vtparse.Style{}
-		for x, n := 0, r.Len(); x < n; x++ {
+		n := r.Len()
+		for n > 0 && r.Rune(n-1) == ' ' && r.Style(n-1) == (vtparse.Style{}) {
+			n-- // whether a plain blank at the end was ever written can't be seen
+		}
+		for x := range n {
 			c := r.Rune(x)
 			kept := c
 			if same != nil {

@@ -153,8 +153,25 @@ func (v *view) details(p panel, d *agents.Dialog, ask int) {
 		if y := v.nextText(p.title+1, ask-1); y > 0 {
 			d.Server, d.Tool, _ = strings.Cut(v.trimmed(y), " — ")
 			d.Tool = strings.TrimSuffix(strings.TrimSuffix(d.Tool, " (MCP)"), ":")
+			d.Arguments = v.arguments(y+1, ask)
 		}
 	}
+}
+
+// arguments are the rows of a tool's arguments, from row y on up to the tool's
+// own description or the question.
+func (v *view) arguments(y, ask int) string {
+	var rows []string
+	for ; y < ask; y++ {
+		t := v.trimmed(y)
+		if strings.HasPrefix(t, v.w.Approval.About) {
+			break
+		}
+		if t != "" && !v.inset(y) {
+			rows = append(rows, t)
+		}
+	}
+	return strings.Join(rows, "\n")
 }
 
 // command reads what a Bash prompt wants to run. "" if it can't be told from

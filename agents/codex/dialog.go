@@ -54,7 +54,7 @@ func (f *frame) dialog(p *Panel, head, foot int) *agents.Dialog {
 	if head < 0 && d.Kind != "verification" {
 		d.Clipped = true
 	}
-	d.Fingerprint = agents.Fingerprint(f.s, d.Top, d.Bottom, nil)
+	d.Fingerprint = agents.Fingerprint(f.s, d.Top, d.Bottom, f.steady)
 	return d
 }
 
@@ -172,6 +172,7 @@ func (f *frame) field(d *agents.Dialog, head, body int, l list) {
 	d.Prompt = f.paragraph(head+1, body, 2)
 	if server, tool, ok := permission(d.Prompt); ok {
 		d.Kind, d.Server, d.Tool = "mcp", server, tool
+		d.Arguments = f.arguments(head, body)
 		for y := head + 1; y < body; y++ {
 			if strings.HasSuffix(agents.RowText(f.s.Row(y), 2), "...") {
 				d.Clipped = true

@@ -61,3 +61,33 @@ func (f *frame) formField(d *agents.Dialog, head, body int) {
 	}
 	d.Fields = []agents.DialogField{field}
 }
+
+// arguments are the rows of a tool's arguments, below the question.
+func (f *frame) arguments(head, body int) string {
+	y := head + 1
+	for y < body && !agents.RowBlank(f.s.Row(y)) {
+		y++
+	}
+	var b strings.Builder
+	for ; y < body; y++ {
+		if r := f.s.Row(y); !agents.RowBlank(r) {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(agents.RowText(r, 2))
+		}
+	}
+	return b.String()
+}
+
+// steady makes equal what changes by itself in a dialog: a blinking bullet and
+// sparkles.
+func (f *frame) steady(x, y int, c rune) rune {
+	switch {
+	case c == '◦':
+		return '•'
+	case sparkle(f.s.Row(y), x):
+		return 0
+	}
+	return c
+}

@@ -80,7 +80,11 @@ func (f *frame) open(p *Panel, foot int) bool {
 		}
 	}
 	f.r.Owner, f.r.Composer = owner, agents.ComposerHidden
-	f.why("frame", "panel: "+f.name(p)+", footer and heading at the bottom", foot)
+	if head >= 0 {
+		f.why("frame", "panel: "+f.name(p)+", footer and heading at the bottom", head, foot)
+	} else {
+		f.why("frame", "panel: "+f.name(p)+", footer at the bottom", foot)
+	}
 	if visible {
 		f.why("cursor", "visible in a panel", f.s.Cursor.Y)
 	} else {

@@ -227,3 +227,17 @@ func TestChoiceIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestArguments: two calls of one tool are two questions, and what a tool is
+// given is told (B76: a newer request under the finger).
+func TestArguments(t *testing.T) {
+	for _, c := range []struct{ name, first, second, want string }{
+		{"codex 0.155.1 s40_mcp_approval", "mcp-approval", "mcp-approval-long", "body: buy milk and bread\ntitle: today"},
+		{"claude 2.1.267 mcp", "mcp-permission", "mcp-long-permission", "text: \"hello from the lab\""},
+	} {
+		a, b := at(t, c.name, c.first).Dialog, at(t, c.name, c.second).Dialog
+		if a.Arguments != c.want || a.SameQuestion(b) || !a.SameQuestion(a) {
+			t.Errorf("%s: %q, then %q", c.name, a.Arguments, b.Arguments)
+		}
+	}
+}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
+	"akk/agents"
 	"akk/bridge/rpc"
 	"akk/ui"
 
@@ -32,7 +35,7 @@ func newExplain(a *app) *cobra.Command {
 			if a.json {
 				return a.print(e)
 			}
-			return a.printExplain(e)
+			return a.printExplain(e, e.Screen.Lines, nil)
 		},
 	}
 	c.Flags().StringVar(&agent, "agent", "", "of a recording: whose it is, `codex` or claude (default: by its title)")
@@ -40,7 +43,10 @@ func newExplain(a *app) *cobra.Command {
 	return c
 }
 
-func (a *app) printExplain(e rpc.Explain) error {
+// printExplain prints one reading: what was read, rule by rule with the rows of
+// the screen that decided, and what would have to be different. answers are rows
+// about the dialog's key plans.
+func (a *app) printExplain(e rpc.Explain, screen []string, answers [][]string) error {
 	g := e.Reading
 	var table [][]string
 	add := func(k, v string) {
@@ -68,6 +74,25 @@ func (a *app) printExplain(e rpc.Explain) error {
 		add("dialog", d.Kind)
 		add("  asks", strings.Join(strings.Fields(d.Prompt), " "))
 		add("  command", strings.Join(strings.Fields(d.Command), " "))
+		add("  tool", strings.TrimSpace(d.Server+" "+d.Tool))
+		add("  gets", strings.Join(strings.Fields(d.Arguments), " "))
+		add("  path", d.Path)
+		add("  address", d.URL)
+		for _, f := range d.Fields {
+			mark := "  "
+			if f.Focused {
+				mark = "> "
+			}
+			add("  field", mark+f.Label+": "+f.Value)
+		}
+		var is []string
+		for name, on := range map[string]bool{"clipped": d.Clipped, "hidden": d.Hidden, "several can be chosen": d.MultiSelect, "the turn goes on": d.Async} {
+			if on {
+				is = append(is, name)
+			}
+		}
+		slices.Sort(is)
+		add("  is", strings.Join(is, ", "))
 		for i, o := range d.Options {
 			mark := "  "
 			if d.Selected != nil && *d.Selected == i {
@@ -76,16 +101,22 @@ func (a *app) printExplain(e rpc.Explain) error {
 			add("  option", strings.TrimRight(mark+o.Label+"  "+o.Key, " "))
 		}
 	}
+	table = append(table, answers...)
 	for i, ev := range e.Evidence {
 		k := ""
 		if i == 0 {
 			k = "because"
 		}
-		v := ev.Layer + ": " + ev.Rule
-		if len(ev.Rows) > 0 {
-			v += fmt.Sprintf("  (rows %s)", strings.Trim(fmt.Sprint(ev.Rows), "[]"))
+		table = append(table, []string{k, ev.Layer + ": " + ev.Rule})
+		for n, y := range ev.Rows {
+			if n == maxRows {
+				table = append(table, []string{"", "     | ... to row " + strconv.Itoa(ev.Rows[len(ev.Rows)-1])})
+				break
+			}
+			if y >= 0 && y < len(screen) {
+				table = append(table, []string{"", fmt.Sprintf("%4d | %s", y, printable(screen[y]))})
+			}
 		}
-		table = append(table, []string{k, v})
 	}
 	if e.Sendable {
 		add("send", "would be allowed now")
@@ -99,4 +130,39 @@ func (a *app) printExplain(e rpc.Explain) error {
 		}
 	}
 	return ui.Table(a.out, table)
+}
+
+// maxRows is how many rows of one rule are shown.
+const maxRows = 6
+
+// answerRows tell which answers to a dialog have certified keys, and why the
+// others have none.
+func answerRows(agent agents.Agent, version string, d *agents.Dialog) (out [][]string) {
+	by, ok := agent.(agents.Answerer)
+	if !ok || d == nil || d.Hidden {
+		return nil
+	}
+	manual := "no certified keys for a prompt of this kind with these options"
+	for _, action := range []agents.Action{agents.ApproveOnce, agents.Reject, agents.ConfirmYes, agents.ConfirmNo, agents.SingleSelect, agents.OpenText, agents.FreeText} {
+		a := agents.Answer{Action: action, Text: "text"}
+		if c := agents.Choices(d); len(c) > 0 {
+			a.Choice = c[0].ID
+		}
+		p, err := by.Answer(version, d, a)
+		if err != nil {
+			if _, reason, _ := strings.Cut(err.Error(), ": "); !strings.HasPrefix(reason, "no certified keys") {
+				manual = reason
+			}
+			continue
+		}
+		var keys []string
+		for _, s := range p.Steps {
+			keys = append(keys, fmt.Sprintf("%q, then %s", s.Keys, s.Post.Expect))
+		}
+		out = append(out, []string{"  " + string(action), strings.Join(keys, "; ")})
+	}
+	if len(out) == 0 {
+		out = [][]string{{"  manual", manual}}
+	}
+	return out
 }

@@ -127,11 +127,13 @@ func (a *app) explainCast(name, agent, version string) error {
 			return a.line(d)
 		}
 		a.printf("%d %s\n", d.Marker, d.Label)
-		e := rpc.Explain{Agent: string(d.Reading.Agent), Version: version, Reading: *d.Reading, Missing: []string{"it is a recording"}}
+		e := rpc.Explain{Agent: string(d.Reading.Agent), Version: version, Reading: *d.Reading, Missing: agents.Lacks(d.Reading)}
+		e.Sendable = len(e.Missing) == 0
 		for _, w := range d.Reading.Why {
 			e.Evidence = append(e.Evidence, rpc.Evidence{Layer: w.Layer, Rule: w.Rule, Rows: w.Rows})
 		}
-		if err := a.printExplain(e); err != nil {
+		answers := answerRows(registry.For(d.Reading.Agent), version, d.Reading.Dialog)
+		if err := a.printExplain(e, d.Screen.Lines(), answers); err != nil {
 			return err
 		}
 		a.printf("\n")
