@@ -18,13 +18,15 @@ STREAMS  ?= 2000
 IDLE     ?= 60s
 # How long chaos-mirror goes on.
 CHAOS_TIME ?= 10m
+# Flags of bench-mirror (-for 10s -panes 20,200 -sessions 1,20 -ways none,bare,akk,pipe,poll-1s,poll-200ms).
+MIRROR   ?=
 # Recordings for truth and bench-read, bytes between two readings of truth.
 RECORDINGS ?=
 PIECE      ?= 1
 # Worst cases of the suite: the whole of it must end below 5 minutes.
 TESTTIME ?= 290s
 
-.PHONY: run build test lint live hosts bench bench-desk bench-vt chaos-mirror truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
+.PHONY: run build test lint live hosts bench bench-desk bench-mirror bench-vt chaos-mirror truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
 
 run: need-tmux build ## build akk and open it
 	./akk
@@ -56,6 +58,10 @@ bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a captu
 
 bench-desk: need-tmux build ## the desk with 100 terminals and 10,000 old turns: list, send, events, processes
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -desk
+
+bench-mirror: need-go need-tmux ## the mirrors beside a bare control client and capture-pane loops: latency, CPU, memory, against their bars
+	@mkdir -p dist
+	$(GO) build -buildvcs=false -o dist/bench-mirror ./panes/bench && ./dist/bench-mirror $(MIRROR)
 
 bench-bridge: need-tmux build ## tools/call of list and status through host-bridge, 50 terminals, 1 and 20 clients
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -bridge
