@@ -149,3 +149,11 @@ func (s *Profiles[P]) Covers(version string) (p P, ok bool) {
 	}
 	return p, false
 }
+
+// Own tells whether a profile covers the version, and whether it is a user's own.
+func (s *Profiles[P]) Own(version string) (covered, own bool) {
+	_, covered = s.Covers(version)
+	users := Profiles[P]{list: s.over}
+	_, own = users.Covers(version)
+	return covered, own
+}

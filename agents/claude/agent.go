@@ -41,3 +41,6 @@ func (k *knowledge) wordsOf(p *profile) *words {
 	}
 	return &k.words
 }
+
+// Covers tells whether a profile covers the version, and whether it is a user's own.
+func (a Agent) Covers(version string) (covered, own bool) { return a.known().profiles.Own(version) }

@@ -12,13 +12,18 @@ import (
 // Rule: these rows only ever add doubt or detail; an answer that imitates them
 // can't make a turn end.
 
-// rowsAbove is how far over the composer such rows are looked for.
+// rowsAbove is how many rows over the composer, blank ones aside, such rows are
+// looked for: 0.171.0 pins the composer to the bottom, far below a short history.
 const rowsAbove = 14
 
 // statusRows looks at the rows over the composer that begins at top.
 func (f *frame) statusRows(top int) {
-	for y := top - 1; y >= 0 && y >= top-rowsAbove; y-- {
+	for y, left := top-1, rowsAbove; y >= 0 && left > 0; y-- {
 		r := f.s.Row(y)
+		if agents.RowBlank(r) {
+			continue
+		}
+		left--
 		switch c := r.Rune(0); {
 		case c == '•' || c == '◦':
 			f.bulletRow(y, r)

@@ -27,3 +27,6 @@ func (a Agent) profiles() *agents.Profiles[*Profile] {
 	}
 	return loaded()
 }
+
+// Covers tells whether a profile covers the version, and whether it is a user's own.
+func (a Agent) Covers(version string) (covered, own bool) { return a.profiles().Own(version) }

@@ -93,15 +93,15 @@ func codexComposer(s *Stage) {
 	s.keys("C-c")
 	s.idle("collapsed paste cleared")
 	s.typ("/")
-	s.see("command popup", typing("› /", "/model"), isDraft().with("popup"))
+	s.see("command popup", typing("› /", "/model"), isDraft().with(s.popup()...))
 	s.keys("BSpace")
 	s.idle("command popup closed")
 	s.typ("?")
-	s.see("shortcuts", typing("for commands", "newline"), isIdle().with("popup"))
+	s.see("shortcuts", s.atIdle().and(typing()).and(has("for commands").or(has("Keyboard shortcuts"))), isIdle().with(s.popup()...))
 	s.keys(map[bool]string{true: "Escape", false: "BSpace"}[s.since(0, 159)])
-	s.see("shortcuts closed", s.atIdle().and(typing()).without("for commands"), isIdle())
+	s.see("shortcuts closed", s.atIdle().and(typing()).without("for commands", "Keyboard shortcuts"), isIdle())
 	s.typ("@no")
-	s.see("file popup", typing("› @no", "notes.txt"), isDraft().with("popup"))
+	s.see("file popup", typing("› @no", "notes.txt"), isDraft().with(s.popup()...))
 	s.keys("Escape")
 	s.see("file popup closed", typing("› @no").without("notes.txt"), isDraft())
 	s.keys("C-c")
@@ -110,6 +110,14 @@ func codexComposer(s *Stage) {
 	s.see("shell mode", typing("! ls"), isDraft().with("shell_mode"))
 	s.keys("C-c")
 	s.idle("shell mode left")
+}
+
+// popup is the flag of a list below the composer; the newer versions draw it above.
+func (s *Stage) popup() []string {
+	if s.since(0, 159) {
+		return nil
+	}
+	return []string{"popup"}
 }
 
 func codexTurns(s *Stage) {

@@ -9,6 +9,12 @@ var (
 	// ErrInstall is returned by Install when npm could not fetch the version;
 	// npm's own words follow.
 	ErrInstall = errors.New("npm could not install it; check the version's name and the registry")
+	// ErrNoVersion is returned by Install and Latest when the registry answers
+	// that it has no such version.
+	ErrNoVersion = errors.New("the registry has no such version; look at the published ones with `npm view PACKAGE versions`")
+	// ErrNetwork is returned by Install and Latest when the registry can't be
+	// reached; npm's own words follow.
+	ErrNetwork = errors.New("npm's registry can't be reached; check the network and `npm ping`, or set AKK_LAB_CACHE to a folder that holds the version")
 	// ErrNoBinary is returned when an installed package holds no program for
 	// this platform that names the wanted version.
 	ErrNoBinary = errors.New("the package has no program for this platform that names this version")

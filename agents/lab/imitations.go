@@ -150,7 +150,7 @@ func (s *Stage) imitate(choose func(imitation) bool) {
 // spoofs lets an answer claim idle in the agent's own signals while it streams.
 func (s *Stage) spoofs() {
 	s.say("please " + spoof)
-	for _, word := range []string{"word036", "word076"} {
+	for _, word := range []string{"word033", "word073"} {
 		s.glimpse("signals say idle at "+word, has(word), Truth{NotReady: true})
 		s.wait(2 * modelGrace)
 		s.glimpse("signals still say idle at "+word, has(word), Truth{NotReady: true})
@@ -158,5 +158,5 @@ func (s *Stage) spoofs() {
 	}
 	want := isIdle()
 	want.Doubt = true
-	s.see("the turn has ended", s.atIdle().and(has("word120")).and(s.modelDone()), want)
+	s.see("the turn has ended", s.atIdle().and(has("word117")).and(s.modelDone()), want)
 }

@@ -66,7 +66,7 @@ var installing sync.Map // folder -> *sync.Mutex
 // Install returns version of agent, fetched from npm into cacheDir ("" =
 // CacheDir()) if it is not there yet. version "latest" asks the registry for
 // the newest. 200-450 MB and 5-60 s for a new version. Errors: ErrUnknownAgent,
-// ErrBadVersion, ErrNoNPM, ErrInstall, ErrNoBinary, or ctx's.
+// ErrBadVersion, ErrNoNPM, ErrNoVersion, ErrNetwork, ErrInstall, ErrNoBinary, or ctx's.
 func Install(ctx context.Context, agent agents.Kind, version, cacheDir string) (Binary, error) {
 	pkg, ok := packages[agent]
 	if !ok {
@@ -195,10 +195,23 @@ func npm(ctx context.Context, dir string, args ...string) (string, error) {
 		if ctx.Err() != nil {
 			return "", fmt.Errorf("npm did not finish: %w", ctx.Err())
 		}
-		return "", fmt.Errorf("%w: %s", ErrInstall, lastLines(errOut.String()+out.String(), 6))
+		said := lastLines(errOut.String()+out.String(), 6)
+		switch {
+		case noVersion.MatchString(said):
+			return "", fmt.Errorf("%w: %s", ErrNoVersion, said)
+		case noNetwork.MatchString(said):
+			return "", fmt.Errorf("%w: %s", ErrNetwork, said)
+		}
+		return "", fmt.Errorf("%w: %s", ErrInstall, said)
 	}
 	return out.String(), nil
 }
+
+// What npm says when a version is not there, and when nobody answers.
+var (
+	noVersion = regexp.MustCompile(`E404|ETARGET|No matching version|no such version`)
+	noNetwork = regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
+)
 
 func lastLines(s string, n int) string {
 	l := strings.Split(strings.TrimSpace(s), "\n")

@@ -86,7 +86,9 @@ func TestInstallFails(t *testing.T) {
 		want               error
 		text               string
 	}{
-		{"registry", "echo 'npm error 404 no such version' >&2; exit 1", "9.9.9", agents.Codex, ErrInstall, "404 no such version"},
+		{"registry", "echo 'npm error 404 no such version' >&2; exit 1", "9.9.9", agents.Codex, ErrNoVersion, "404 no such version"},
+		{"no network", "echo 'npm error code ENOTFOUND' >&2; exit 1", "9.9.9", agents.Codex, ErrNetwork, "ENOTFOUND"},
+		{"npm fails", "echo 'npm error code EACCES' >&2; exit 1", "9.9.9", agents.Claude, ErrInstall, "EACCES"},
 		{"empty package", "exit 0", "9.9.9", agents.Claude, ErrNoBinary, "claude-code@9.9.9"},
 		{"other version", "SAYS=0.0.1\n" + goodNPM, "9.9.9", agents.Claude, ErrNoBinary, "0.0.1"},
 		{"no version", "exit 1", "1.2.3; rm -rf x", agents.Codex, ErrBadVersion, "1.2.3; rm"},
