@@ -262,9 +262,7 @@ func (t *Terminal) compact() {
 				l.pub = nil
 			}
 		}
-		for i := range t.history.n {
-			visit(t.history.row(i))
-		}
+		t.history.rewrite(visit)
 	})
 	t.penStale = true
 	t.eraseStyle, t.eraseCell = 0, blankCell
