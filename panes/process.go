@@ -1,6 +1,10 @@
 package panes
 
-import "akk/agents"
+import (
+	"strconv"
+
+	"akk/agents"
+)
 
 // maxProcesses bounds the tree that is read for one pane; a build below an
 // agent may have thousands, and the agent is near the top.
@@ -29,3 +33,6 @@ func (s *Server) Processes(id string) []agents.Process {
 	}
 	return out
 }
+
+// procFile is the path of a file of Linux's /proc.
+func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }

@@ -88,5 +88,3 @@ func processChildren(pid int) []int {
 	}
 	return out
 }
-
-func procFile(pid int, name string) string { return "/proc/" + strconv.Itoa(pid) + "/" + name }
