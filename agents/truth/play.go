@@ -127,6 +127,28 @@ func (r *Recording) After(label, write string) (*vtparse.Screen, error) {
 	return out, err
 }
 
+// Bytes are the size and all that was written up to snapshot i of a recording
+// that was never resized.
+func (r *Recording) Bytes(i int) (cols, rows int, out []byte, err error) {
+	rd, err := cast.NewReader(bytes.NewReader(r.Cast))
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	for at := -1; at < i; {
+		e, err := rd.Next()
+		if err != nil {
+			return 0, 0, nil, fmt.Errorf("%s has no snapshot %d: %w", r.Name(), i, err)
+		}
+		switch e.Kind {
+		case cast.Marker:
+			at++
+		case cast.Output:
+			out = append(out, e.Data...)
+		}
+	}
+	return rd.Header.Width, rd.Header.Height, out, nil
+}
+
 // What an unsafe answer may be.
 const (
 	FalselyIdle     = "idle, but a turn runs, starts or waits"
