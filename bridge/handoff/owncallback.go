@@ -13,19 +13,46 @@ import (
 // which we watch. Its profile's command carries back what the outbox leased to
 // its bridge just now, word for word; nothing else passes.
 
-// ownCallback returns the text of a callback to the caller's own terminal, and
-// whether it is one: p.RequestID is a delivery in flight, p.Request its body.
-func (d *Desk) ownCallback(c rpc.Caller, p rpc.SendParams) (text string, own bool) {
+// ownCallback returns what is sent for a callback to the caller's own terminal,
+// and whether it is one: p.RequestID is a delivery in flight, p.Request its
+// body.
+func (d *Desk) ownCallback(c rpc.Caller, p rpc.SendParams) (out rpc.SendParams, own bool) {
 	if c.Kind != "agent" || c.TerminalID == "" || p.ID != c.TerminalID || p.RequestID == "" || d.outbox == nil {
-		return "", false
+		return p, false
 	}
 	e, ok := d.outbox.Find(func(e outbox.Entry) bool {
 		return e.Envelope.DeliveryID == p.RequestID && e.State == outbox.InFlight && e.Envelope.Event.Body == p.Request
 	})
 	if !ok {
-		return "", false
+		return p, false
 	}
-	return callbackText(e.Envelope), true
+	// Several lines need a bracketed paste, and tmux before 3.7 does not tell
+	// whether the agent wants one: then it is one line. A form that was typed
+	// once stays the delivery's form.
+	whole, flat := p, p
+	whole.Request = callbackText(e.Envelope)
+	flat.Request, flat.RequestID = oneLine(whole.Request), p.RequestID+"-line"
+	begun := func(p rpc.SendParams) bool {
+		hash, _ := hashes(p.Request)
+		live, err := d.replay(p.RequestID, hash)
+		return live != nil || err != nil
+	}
+	v, bad := d.resolve(c.TerminalID, "")
+	if bad == nil && v.Screen != nil && !v.Screen.Modes.BracketedPaste && !begun(whole) || begun(flat) {
+		return flat, true
+	}
+	return whole, true
+}
+
+// oneLine keeps the lines of a text apart within one.
+func oneLine(s string) string {
+	var lines []string
+	for l := range strings.Lines(s) {
+		if l = strings.TrimSpace(l); l != "" {
+			lines = append(lines, l)
+		}
+	}
+	return strings.ReplaceAll(strings.Join(lines, " / "), "\t", " ")
 }
 
 // callbackText tells the Host's model what this is and that the body is not its

@@ -65,6 +65,14 @@ func TestOwnCallback(t *testing.T) {
 	if again, err := b.desk.Send(t.Context(), own, good); err != nil || again.TurnID != got.TurnID || h.bytes() != text {
 		t.Errorf("again: %+v, %v", again, err)
 	}
+	// Where a bracketed paste is not known to be wanted it is one line.
+	b.w.feed(h.id, "\x1b[?2004l")
+	if again, err := b.desk.Send(t.Context(), own, good); err != nil || again.TurnID != got.TurnID || h.bytes() != text {
+		t.Errorf("the form changed: %+v, %v", again, err)
+	}
+	if s := oneLine(callbackText(l.Envelope)); strings.Contains(s, "\n") || !strings.Contains(s, " / all done / second line / Next: ") {
+		t.Errorf("%q", s)
+	}
 	if _, err := b.desk.Outcome(t.Context(), host, rpc.OutcomeParams{DeliveryID: l.Envelope.DeliveryID, LeaseID: l.LeaseID, Outcome: rpc.OutcomeAccepted, AcceptanceID: got.TurnID}); err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (a *playerAgent) Read(in agents.Input) agents.Reading {
 		return r
 	}
 	r.Activity, r.Owner = agents.Activity(f[0]), agents.Owner(f[1])
-	line, ok := strings.CutPrefix(in.Screen.Text(1, 20), ">")
+	line, ok := strings.CutPrefix(in.Screen.Text(1, 18), ">")
 	if r.Owner == agents.OwnerApproval {
 		r.Dialog = &agents.Dialog{Kind: "exec", Command: "rm -rf TOKEN=hunter2"}
 	}

@@ -26,10 +26,7 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if p.ID != "" && p.SessionID != "" {
 		return rpc.Send{}, usage("name one of them", "a terminal and a session were both named")
 	}
-	told, own := d.ownCallback(c, p)
-	if own {
-		p.Request = told
-	}
+	p, own := d.ownCallback(c, p)
 	text, bad := cleanRequest(p.Request)
 	if bad != nil {
 		return rpc.Send{}, bad
