@@ -41,6 +41,7 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 	root.AddCommand(
 		newSidebar(a), newList(a), newStatus(a), newScreen(a), newExplain(a), newEvents(a), newSend(a),
 		newWatch(a), newUnwatch(a), newTurns(a), newRenew(a), newCallbacks(a), newStore(a),
+		newTakeover(a), newHandback(a), newInterrupt(a), newRespond(a), newRetrySubmission(a), newClose(a), newReconcile(a), newRestore(a),
 		newRecord(a), newReplay(a), newDemo(a),
 		newServe(a), newHostBridge(a), newHostProfile(a), newHostCallback(a), newDoctor(a), newConfig(a), newVersion(a), newMan(a),
 	)

@@ -61,6 +61,7 @@ func TestScripts(t *testing.T) {
 			"bytes": readBytes,
 			"quick": quick,
 			"setx":  setVariable,
+			"human": asHuman,
 			"xml":   wellFormed,
 		},
 	})
@@ -141,6 +142,27 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("%s never happened; last: %v\n%s%s", args[0], err, out, ts.ReadFile("stderr"))
+		}
+	}
+}
+
+// asHuman runs a command in a pane of its own, as a human does, and waits for
+// its output: human FILE COMMAND...
+func asHuman(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: human FILE COMMAND...")
+	}
+	line := ""
+	for _, w := range args[1:] {
+		line += "'" + strings.ReplaceAll(w, "'", `'\''`) + "' "
+	}
+	ts.Check(ts.Exec("tmux", "new-window", "-d", "PATH='"+ts.Getenv("PATH")+"' "+line+">"+args[0]+".part 2>&1; mv "+args[0]+".part "+args[0]))
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(args[0]); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("the human's command never ended")
 		}
 	}
 }
