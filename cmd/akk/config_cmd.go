@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"akk/cmd/akk/config"
@@ -30,6 +31,9 @@ func newConfig(a *app) *cobra.Command {
 			cfg, err := a.config()
 			if err != nil {
 				return err
+			}
+			if len(a.profileErrs) > 0 {
+				return fail(profileCure, "%v", errors.Join(a.profileErrs...))
 			}
 			if a.json {
 				return a.print(cfg)

@@ -42,6 +42,7 @@ func newDoctor(a *app) *cobra.Command {
 				path = "the defaults: there is no " + path
 			}
 			checks = append(checks, check("settings", path, err))
+			checks = append(checks, a.profileChecks()...)
 			if at, werr := a.where(); checks[0].Status == "ok" && err == nil && werr == nil {
 				checks = append(checks, doctor.Offline(c.Context(), at.socket, panes.Transport(cfg.Transport))...)
 			}

@@ -35,6 +35,7 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 		if a.server != "" && a.socket != "" {
 			return usagef("-L/--server can't be used with -S/--socket: both name the tmux server")
 		}
+		a.useProfiles()
 		return nil
 	}
 
@@ -42,7 +43,7 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 		newSidebar(a), newList(a), newStatus(a), newScreen(a), newExplain(a), newEvents(a), newSend(a),
 		newWatch(a), newUnwatch(a), newTurns(a), newRenew(a), newCallbacks(a), newStore(a),
 		newTakeover(a), newHandback(a), newInterrupt(a), newRespond(a), newRetrySubmission(a), newClose(a), newReconcile(a), newRestore(a),
-		newRecord(a), newReplay(a), newDemo(a),
+		newRecord(a), newReplay(a), newDemo(a), newCertify(a),
 		newServe(a), newHostBridge(a), newHostProfile(a), newHostCallback(a), newDoctor(a), newConfig(a), newVersion(a), newMan(a),
 	)
 	usageErrors(root)
