@@ -18,6 +18,10 @@ const (
 	toolClose     = "agent_knock_knock_close"
 	toolRespond   = "agent_knock_knock_respond"
 	toolReconcile = "agent_knock_knock_reconcile_binding"
+	toolWatch     = "agent_knock_knock_watch"
+	toolUnwatch   = "agent_knock_knock_unwatch"
+	toolRenew     = "agent_knock_knock_renew"
+	toolRetryCall = "agent_knock_knock_retry_callback"
 )
 
 // sendScope is the scope in which c may send to the terminal now, "" for none.
@@ -62,6 +66,9 @@ func (d *Desk) actions(v *view, c rpc.Caller) map[string]rpc.Action {
 	if _, ok := out["cancel"]; !ok && v.Running == nil && mayInterrupt(c, v) == nil && len(interruptible(v.Facts, now)) == 0 {
 		out["cancel"] = rpc.Action{Tool: toolCancel, Arguments: map[string]any{"conversation_id": v.id}, RequiresUserIntent: true}
 	}
+	if v.Info.Demo == "" && !v.Exited {
+		out["watch"] = rpc.Action{Tool: toolWatch, Arguments: map[string]any{"terminal_id": v.id}, RequiresUserIntent: true} // R30: any observable pane
+	}
 	if c.Kind != "agent" {
 		if stale := d.reconcilable(v); len(stale) == 1 {
 			for id := range stale {
@@ -101,7 +108,7 @@ func (d *Desk) turnActions(t *Turn, v *view, c rpc.Caller) map[string]rpc.Action
 		return out
 	}
 	if _, bad := t.renew(0, now); bad == nil {
-		out["renew"] = rpc.Action{Tool: "agent_knock_knock_renew", Arguments: args()}
+		out["renew"] = rpc.Action{Tool: toolRenew, Arguments: args()}
 	}
 	if t.open() && len(cancellable(v.Facts, t.ID, now)) == 0 {
 		out["cancel"] = rpc.Action{Tool: toolCancel, Arguments: args(), RequiresUserIntent: true}

@@ -162,7 +162,7 @@ func (d *Desk) callbackDoc(t *Turn, doc *rpc.Turn) {
 	case outbox.Uncertain:
 		c.Status, c.AttemptState = "failed", "unavailable"
 	case outbox.Retryable:
-		doc.AvailableActions["retry_callback"] = rpc.Action{Tool: "agent_knock_knock_retry_callback", Arguments: map[string]any{"turn_id": t.ID}}
+		doc.AvailableActions["retry_callback"] = rpc.Action{Tool: toolRetryCall, Arguments: map[string]any{"turn_id": t.ID}}
 	}
 	doc.CallbackDelivery = c
 }

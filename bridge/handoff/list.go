@@ -89,6 +89,9 @@ func (d *Desk) unavailable(c rpc.Caller, p rpc.ListParams, seen map[string]bool)
 		t, _ := l.get()
 		open = append(open, t)
 	}
+	for _, sum := range d.tallies { // of before the daemon's start
+		open = append(open, sum.open...)
+	}
 	d.mu.Unlock()
 	add := func(t Turn) {
 		if seen[t.ID] || liveSessions[t.SessionID] || p.Agent != "" && t.Agent != p.Agent {

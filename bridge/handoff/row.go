@@ -208,7 +208,11 @@ func contracts() rpc.ActionContracts {
 			"close":            map[string]any{"tool": toolClose, "target_argument": "turn_id", "required": []string{}, "optional": []string{"reason"}, "sends_terminal_input": false, "mutates_store": true, "requires_explicit_user_confirmation": true},
 			"reconcile_binding": map[string]any{"tool": toolReconcile, "target_argument": "terminal_id", "required": []string{"conflicting_session_id"}, "creates_turn": false, "creates_session": false, "sends_terminal_input": false,
 				"mutates_store": true, "requires_user_intent": true},
-			"status": map[string]any{"tool": "agent_knock_knock_status", "required": []string{}, "side_effect_free": true, "sends_terminal_input": false},
+			"watch":          map[string]any{"tool": toolWatch, "target_argument": "terminal_id", "required": []string{}, "optional": []string{"hardTimeoutMinutes"}, "creates_turn": false, "sends_terminal_input": false, "mutates_store": true, "requires_user_intent": true},
+			"unwatch":        map[string]any{"tool": toolUnwatch, "target_argument": "watch_id", "required": []string{}, "sends_terminal_input": false, "mutates_store": true, "requires_user_intent": true},
+			"renew":          map[string]any{"tool": toolRenew, "target_argument": "turn_id", "required": []string{}, "optional": []string{"minutes"}, "creates_turn": false, "sends_terminal_input": false, "mutates_store": true},
+			"retry_callback": map[string]any{"tool": toolRetryCall, "target_argument": "turn_id", "required": []string{}, "creates_turn": false, "sends_terminal_input": false, "mutates_store": true},
+			"status":         map[string]any{"tool": "agent_knock_knock_status", "required": []string{}, "side_effect_free": true, "sends_terminal_input": false},
 		},
 	}
 }

@@ -96,7 +96,7 @@ func (w Watch) doc(sum rpc.WatchCallback) rpc.Watch {
 	if w.Status != WatchActive {
 		out.ActivityState = "settled"
 	} else {
-		out.AvailableActions["unwatch"] = rpc.Action{Tool: "agent_knock_knock_unwatch", Arguments: arguments, RequiresUserIntent: true}
+		out.AvailableActions["unwatch"] = rpc.Action{Tool: toolUnwatch, Arguments: arguments, RequiresUserIntent: true}
 	}
 	if w.Mode == modeActivity {
 		out.NativeThreadID = ""

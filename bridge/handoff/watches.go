@@ -238,7 +238,7 @@ func (d *Desk) WatchStatus(_ context.Context, c rpc.Caller, p rpc.WatchIDParams)
 	if err != nil {
 		return rpc.WatchResult{}, err
 	}
-	return rpc.WatchResult{Watch: w.doc(d.sumWatch(w.ID))}, nil
+	return rpc.WatchResult{Watch: w.doc(d.outbox.SumWatch(w.ID))}, nil
 }
 
 // Unwatch ends a Watch; one that has ended is returned as it is (scenario 73).
@@ -255,7 +255,7 @@ func (d *Desk) Unwatch(ctx context.Context, c rpc.Caller, p rpc.WatchIDParams) (
 			return rpc.WatchResult{}, err
 		}
 	}
-	return rpc.WatchResult{Watch: w.doc(d.sumWatch(w.ID))}, nil
+	return rpc.WatchResult{Watch: w.doc(d.outbox.SumWatch(w.ID))}, nil
 }
 
 // cancelWatch settles a Watch on its terminal's goroutine, or here when its
@@ -295,28 +295,6 @@ func (d *Desk) cancelWatch(ctx context.Context, w Watch) error {
 	return d.writer.Sync(func(*store.Tx) error { return nil })
 }
 
-// sumWatch counts the Watch's deliveries.
-func (d *Desk) sumWatch(id string) rpc.WatchCallback {
-	var sum rpc.WatchCallback
-	list, _ := d.outbox.List(true, 0, func(e outbox.Entry) bool { return e.Envelope.Source.WatchID == id })
-	for _, one := range list {
-		switch outbox.State(one.Status) {
-		case outbox.Accepted:
-			sum.Delivered++
-		case outbox.Superseded:
-			sum.Superseded++
-		case outbox.Dead, outbox.Uncertain:
-			sum.Failed++
-		default:
-			sum.Pending++
-		}
-		if sum.LastErrorCode == "" {
-			sum.LastErrorCode = one.LastErrorCode
-		}
-	}
-	return sum
-}
-
 // listWatches are the Watches of the list: active ones, with all every one that
 // is kept; a Host sees its own.
 func (d *Desk) listWatches(c rpc.Caller, p rpc.ListParams) []rpc.Watch {
@@ -343,11 +321,7 @@ func (d *Desk) listWatches(c rpc.Caller, p rpc.ListParams) []rpc.Watch {
 		if !w.may(c) || p.Agent != "" && w.Agent != p.Agent || p.Status != "" && w.Status != p.Status || p.Socket != "" && w.Key.Pane.Server.Socket != p.Socket {
 			continue
 		}
-		var sum rpc.WatchCallback
-		if w.Route != nil {
-			sum = d.sumWatch(w.ID)
-		}
-		out = append(out, w.doc(sum))
+		out = append(out, w.doc(d.outbox.SumWatch(w.ID)))
 	}
 	return out
 }

@@ -42,18 +42,27 @@ type Box struct {
 	wake   chan struct{}
 
 	mu      sync.Mutex
-	open    map[string]Entry // pending, retryable, in flight
-	waiting chan struct{}    // closed at the next change
+	open    map[string]Entry            // pending, retryable, in flight
+	watch   map[string]map[string]brief // by watch, by delivery: what is kept
+	waiting chan struct{}               // closed at the next change
+}
+
+// brief is what a Watch's sum needs of a delivery.
+type brief struct {
+	state State
+	code  string
+	at    time.Time
 }
 
 // Open reads what is open and starts the timer. Close ends it.
 func Open(o Options) (*Box, error) {
-	b := &Box{o: o, done: make(chan struct{}), wake: make(chan struct{}, 1), open: map[string]Entry{}, waiting: make(chan struct{})}
+	b := &Box{o: o, done: make(chan struct{}), wake: make(chan struct{}, 1), open: map[string]Entry{}, watch: map[string]map[string]brief{}, waiting: make(chan struct{})}
 	var old []string
 	now := time.Now()
 	err := o.DB.View(func(tx *store.Tx) error {
 		return Table.Each(tx, func(id string, err error) { o.Log.Error("a delivery can't be read", "id", id, "error", err) },
 			func(id string, e Entry, _ store.Rev) error {
+				b.note(e)
 				switch {
 				case e.Open():
 					b.open[id] = e
@@ -96,6 +105,42 @@ func (b *Box) prune(ids []string) {
 			b.o.Log.Error("old deliveries could not be removed", "error", err)
 		}
 	})
+}
+
+// note keeps a Watch's delivery in brief; b.mu is held, or nobody else is there.
+func (b *Box) note(e Entry) {
+	id := e.Envelope.Source.WatchID
+	if id == "" {
+		return
+	}
+	if b.watch[id] == nil {
+		b.watch[id] = map[string]brief{}
+	}
+	b.watch[id][e.Envelope.DeliveryID] = brief{e.State, e.ErrorCode, e.UpdatedAt}
+}
+
+// SumWatch counts a Watch's deliveries (CONTRACT-outputs §3.2).
+func (b *Box) SumWatch(id string) rpc.WatchCallback {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var sum rpc.WatchCallback
+	var newest time.Time
+	for _, e := range b.watch[id] {
+		switch e.state {
+		case Accepted:
+			sum.Delivered++
+		case Superseded:
+			sum.Superseded++
+		case Dead, Uncertain:
+			sum.Failed++
+		default:
+			sum.Pending++
+		}
+		if e.code != "" && e.at.After(newest) {
+			sum.LastErrorCode, newest = e.code, e.at
+		}
+	}
+	return sum
 }
 
 // Change is what a transaction did to deliveries; Committed tells it to the
@@ -165,6 +210,7 @@ func (b *Box) Committed(c Change) {
 	store.FailAt("outbox.committed." + string(c[len(c)-1].State))
 	b.mu.Lock()
 	for _, e := range c {
+		b.note(e)
 		if e.Open() {
 			b.open[e.Envelope.DeliveryID] = e
 		} else {

@@ -23,6 +23,13 @@ func newStatus(a *app) *cobra.Command {
 				return err
 			}
 			defer d.Close()
+			if strings.HasPrefix(args[0], "terminal-watch-") {
+				w, err := d.WatchStatus(c.Context(), rpc.WatchIDParams{WatchID: args[0]})
+				if err != nil {
+					return err
+				}
+				return a.printWatch(w)
+			}
 			p := rpc.StatusParams{ID: args[0], Socket: a.narrow(args[0], srv), WaitMillis: int(wait / time.Millisecond)}
 			if turn || strings.HasPrefix(args[0], "turn-") {
 				p.ID, p.TurnID = "", args[0]
