@@ -204,7 +204,7 @@ func (d *Desk) Screen(ctx context.Context, _ rpc.Caller, p rpc.ScreenParams) (rp
 	if !p.Audit {
 		s, err = pn.prov.Screen(pn.info.Pane)
 	}
-	if p.Audit || errors.Is(err, panes.ErrNotSynced) { // a new pane: an audit waits for its first sync
+	if p.Audit || errors.Is(err, panes.ErrNotSynced) && !errors.Is(err, panes.ErrTaken) { // a new pane: an audit waits for its first sync
 		ctx, cancel := context.WithTimeout(ctx, screenTimeout)
 		defer cancel()
 		s, err = pn.prov.Audit(ctx, pn.info.Pane)
@@ -230,6 +230,10 @@ func paneError(id string, err error) *rpc.Error {
 	switch {
 	case errors.Is(err, panes.ErrMoving), errors.Is(err, context.DeadlineExceeded):
 		return refused("try again", "pane %s kept changing, its screen could not be proven", id)
+	case errors.Is(err, panes.ErrTaken), errors.Is(err, panes.ErrNoPasser):
+		_, why, _ := strings.Cut(err.Error(), ": ")
+		why, cure, _ := strings.Cut(why, "; ")
+		return refused(cure, "pane %s can't be read: %s", id, why)
 	case errors.Is(err, panes.ErrNotSynced):
 		return unavailable("try again in a moment", "pane %s is not mirrored yet", id)
 	case errors.Is(err, panes.ErrNoPane), errors.Is(err, panes.ErrServerGone):
