@@ -110,10 +110,7 @@ func (s *Server) messages(w http.ResponseWriter, r *http.Request, body []byte, r
 		return
 	}
 	out := &msgWriter{stream: openStream(w, r.Context(), s.gate), n: n, model: b.Model, stop: "end_turn"}
-	for i := range reply {
-		reply[i] = reply[i].found(body)
-	}
-	out.run(reply)
+	out.run(reply.found(body))
 	s.amend(func() { rec.Ended, rec.Aborted = time.Now(), out.gone() && !out.cut })
 }
 

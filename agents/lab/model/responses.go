@@ -112,7 +112,7 @@ func (s *Server) responses(w http.ResponseWriter, r *http.Request, body []byte, 
 	s.note(rec)
 	n := s.next()
 	out := &respWriter{stream: openStream(w, r.Context(), s.gate), id: fmt.Sprintf("resp_lab_%04d", n), n: n}
-	out.run(reply)
+	out.run(reply.found(body))
 	s.amend(func() { rec.Ended, rec.Aborted = time.Now(), out.gone() && !out.cut })
 }
 

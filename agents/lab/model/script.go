@@ -90,6 +90,15 @@ func Gate() Step { return Step{Kind: KindGate} }
 // Found stands in a tool's input for what Find matches.
 const Found = "@FOUND@"
 
+// found is the reply with every Found filled in; the script's own is untouched.
+func (r Reply) found(body []byte) Reply {
+	out := make(Reply, len(r))
+	for i, st := range r {
+		out[i] = st.found(body)
+	}
+	return out
+}
+
 // found is the step with Found filled in from the request's body.
 func (st Step) found(body []byte) Step {
 	if st.Find == "" {
