@@ -284,8 +284,15 @@ func (m *mirror) show() {
 	}
 }
 
+// frameGrid is the raster of frame ends: those of many panes come together, for
+// a wake-up costs more than a frame.
+const frameGrid = 2 * time.Millisecond
+
+// quietIn calls quiet d from now or up to frameGrid later.
 func (m *mirror) quietIn(d time.Duration) {
 	m.timing = true
+	now := time.Now()
+	d = now.Add(d + frameGrid).Truncate(frameGrid).Sub(now)
 	if m.onQuiet == nil {
 		m.onQuiet = m.quiet
 	}

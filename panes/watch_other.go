@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package panes
 
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// This file stands in where there is no pidfd and no /proc: the process table
+// This file stands in where there is neither pidfd nor kqueue: the process table
 // is asked for one process, once in a while, and each look after output makes
 // the list be read again.
 

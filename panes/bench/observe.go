@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime/debug"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -83,7 +84,9 @@ func (s *seen) talk(last func() map[string]int, more func(*result)) error {
 	for in.Scan() {
 		switch in.Text() {
 		case "begin":
-			profile()
+			if os.Args[1] == "akk" {
+				profile()
+			}
 			s.mu.Lock()
 			s.r = result{}
 			s.mu.Unlock()
@@ -186,6 +189,7 @@ func mirror(ctx context.Context, args []string, t panes.Transport) error {
 	history := 0
 	if len(args) > 5 {
 		history, _ = strconv.Atoi(args[5])
+		debug.SetGCPercent(30) // packed text costs a collection nothing
 	}
 	m, err := panes.Open(ctx, panes.Options{Socket: args[0], Transport: t, History: history})
 	if err != nil {
