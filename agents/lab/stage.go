@@ -100,6 +100,11 @@ func (st *Stage) until(ok shown, timeout time.Duration) (Screen, bool) {
 			st.err = err
 		}
 		st.tick()
+		if st.err == nil && st.Binary.Agent == agents.Claude && offered(scr) && !ok(scr) {
+			// Once shown, at the start or later: it is no part of the scenario.
+			st.err = st.decline(st.ctx)
+			delete(st.w.kinds, "startup")
+		}
 		if st.err != nil {
 			return scr, false
 		}
