@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,8 +19,9 @@ import (
 
 const (
 	// deadline is how long a command may take: a healthy server answers in
-	// under 1 ms, one that drains a flood in seconds (facts: 18 ms at p99).
-	deadline = 5 * time.Second
+	// under 1 ms, one that drains a flood or is short of CPU in seconds; cutting
+	// the connection would only give it more to do.
+	deadline = 10 * time.Second
 	// inFlight is how many command lines may be unanswered: replies are never
 	// flow-controlled, so a few more lines could grow the server's memory.
 	inFlight = 2
@@ -220,7 +222,7 @@ func (c *Client) write() {
 			next = c.queue[0]
 			c.queue = c.queue[1:]
 			c.flying = append(c.flying, next)
-			next.timer = after(deadline, func() { c.fail(ErrDeadline) })
+			next.timer = after(deadline, func() { c.late(next) })
 		}
 		c.mu.Unlock()
 		switch {
@@ -239,6 +241,16 @@ func (c *Client) write() {
 			return
 		}
 	}
+}
+
+// late ends the connection for a command that was not answered.
+func (c *Client) late(p *pending) {
+	verb, _, _ := strings.Cut(p.Line, " ")
+	c.mu.Lock()
+	ahead := slices.Index(c.flying, p)
+	n := len(p.got)
+	c.mu.Unlock()
+	c.fail(fmt.Errorf("%w (%s, %d replies came, %d commands are ahead)", ErrDeadline, verb, n, ahead))
 }
 
 // fail ends the connection for a fault.
@@ -350,7 +362,9 @@ func (s sink) Reply(r Reply) {
 	if p == nil {
 		return // an answer nobody asked for
 	}
+	s.c.mu.Lock()
 	p.got = append(p.got, r)
+	s.c.mu.Unlock()
 	var err error
 	switch {
 	case r.Err:

@@ -17,7 +17,7 @@ import (
 // This file drives real control clients of tmux servers of its own.
 
 // patience bounds every wait on another process.
-const patience = 10 * time.Second
+const patience = 60 * time.Second
 
 type server struct {
 	t      testing.TB

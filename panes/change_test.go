@@ -19,7 +19,9 @@ import (
 // This file changes a server under the mirrors: sessions, windows, sizes,
 // processes. What must hold: a mirror never shows anything but its pane.
 
-const patience = 10 * time.Second
+// patience bounds every wait on another process: it is long, for a machine may be
+// busy with other tests, and costs only when something fails.
+const patience = 60 * time.Second
 
 func within(t *testing.T) context.Context {
 	t.Helper()
@@ -60,7 +62,7 @@ func (ts *tmuxServer) say(pane, text string) { ts.run("send-keys", "-t", pane, "
 // No byte is lost or doubled: the recorder begins in the middle of the stream
 // and sees every number once.
 func TestTapInAStreamIsWhole(t *testing.T) {
-	ts := newTmux(t, "sh", "-c", "stty raw; seq 1 400000; echo END; exec cat")
+	ts := newTmux(t, "sh", "-c", "stty raw; seq 1 100000; echo END; exec cat")
 	s := openServer(t, ts)
 	waitScreen(t, s, "%0", func(*vtparse.Screen) bool { return true })
 	tap, err := s.Tap("%0")
@@ -97,7 +99,7 @@ func TestTapInAStreamIsWhole(t *testing.T) {
 		}
 		last = n
 	}
-	if last != 400000 {
+	if last != 100000 {
 		t.Errorf("the last number is %d", last)
 	}
 }
@@ -358,7 +360,7 @@ func TestManyCycles(t *testing.T) {
 	ts := newTmux(t, "cat")
 	ts.run("new-session", "-d", "-s", "two", "cat")
 	before := ts.state()
-	for i := range 50 {
+	for i := range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
 		s, err := Open(ctx, Options{Socket: ts.socket})
 		if err != nil {

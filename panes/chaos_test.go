@@ -80,7 +80,9 @@ func TestChaosMirror(t *testing.T) {
 	defer os.RemoveAll(dir)
 	c := &chaos{t: t, rnd: rand.New(rand.NewPCG(seed, 2)), dir: dir, panes: panes, sess: sess, counts: map[string]int{}}
 	only := regexp.MustCompile(os.Getenv(chaosOpsEnv))
-	c.kinds = slices.DeleteFunc(slices.Clone(chaosOps), func(o chaosOp) bool { return !only.MatchString(o.name) })
+	c.kinds = slices.DeleteFunc(slices.Clone(chaosOps), func(o chaosOp) bool {
+		return !only.MatchString(o.name) || os.Getenv(chaosTimeEnv) == "" && slices.Contains(deadly, o.name)
+	})
 	c.players = newPlayers(t, seed)
 	c.newServer()
 	defer c.endServer()
@@ -88,7 +90,7 @@ func TestChaosMirror(t *testing.T) {
 	c.startDaemon()
 	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); {
 		for range 40 + c.rnd.IntN(80) {
-			if time.Now().After(end) {
+			if time.Now().After(end) || t.Failed() {
 				break
 			}
 			if !c.step() {
@@ -102,7 +104,7 @@ func TestChaosMirror(t *testing.T) {
 	c.goneFromServer(settings)
 	t.Logf("%d operations %v", sum(c.counts), c.counts)
 	t.Logf("%d quiet points equal, %d mismatches, %d servers lost to the known crash; the daemons' own audits: %+v", c.quiet, c.faults, c.lost, c.audits)
-	if c.quiet == 0 {
+	if c.quiet == 0 && c.lost == 0 {
 		t.Error("no quiet point was reached")
 	}
 }
@@ -380,7 +382,6 @@ func (c *chaos) recoverPaused() {
 	if !c.knownCrash() {
 		c.t.Error("the server died of something else than a known crash")
 	}
-	c.ops = nil
 	c.daemon.kill()
 	if c.human != nil {
 		c.human.leave()
@@ -390,6 +391,7 @@ func (c *chaos) recoverPaused() {
 	c.players.stop()
 	c.players.pause.Lock()
 	c.newServer()
+	c.ops = nil
 	c.startDaemon()
 }
 
@@ -439,6 +441,21 @@ func (c *chaos) startDaemon() {
 	c.daemon = p
 	if _, ok := p.wait("open"); !ok && c.alive() {
 		c.t.Fatalf("the daemon did not open: %s", p.errors())
+	}
+	c.note("daemon starts")
+	if c.rnd != nil && c.rnd.IntN(5) > 0 { // else changes come while its clients attach, which is the other known crash
+		c.attached()
+	}
+}
+
+// attached waits until every session has its client.
+func (c *chaos) attached() {
+	for end := time.Now().Add(3 * patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		sessions, err := c.tmux("list-sessions", "-F", "#{session_id}")
+		clients, _ := c.tmux("list-clients", "-F", "#{?client_control_mode,#{session_id},}")
+		if err != nil || len(strings.Fields(clients)) >= len(strings.Fields(sessions)) {
+			return
+		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"akk/vtparse"
 )
@@ -47,7 +46,7 @@ func (ts *tmuxServer) run(args ...string) string {
 
 func openServer(t *testing.T, ts *tmuxServer) *Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	s, err := Open(ctx, Options{Socket: ts.socket, Logger: testLog(t), Transport: transport})
 	if err != nil {
@@ -60,7 +59,7 @@ func openServer(t *testing.T, ts *tmuxServer) *Server {
 // waitScreen waits until a pane's screen fulfils ok.
 func waitScreen(t *testing.T, s *Server, pane string, ok func(*vtparse.Screen) bool) *vtparse.Screen {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	sub := s.Subscribe()
 	defer sub.Close()
@@ -93,7 +92,7 @@ func TestMirrorAndInput(t *testing.T) {
 	if !ok {
 		t.Fatal("no pane %0")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	scr, err := s.Audit(ctx, "%0")
 	if err != nil {
@@ -137,7 +136,7 @@ func TestFirstSyncInAStream(t *testing.T) {
 	ts := newTmux(t, "sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); printf '\\033[3%dm%d\\033[0m ' $((i%8)) $i; done; echo END; exec cat")
 	s := openServer(t, ts)
 	waitScreen(t, s, "%0", shows("END"))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, err := s.Audit(ctx, "%0"); err != nil {
 		t.Fatal(err)
@@ -155,7 +154,7 @@ func TestServerComesAndGoes(t *testing.T) {
 	ts.run("split-window", "-t", "one", "cat")
 	sub := s.Subscribe()
 	defer sub.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	seen := map[string]bool{}
 	for len(seen) < 3 {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -139,6 +140,7 @@ func TestPopupIsNotMirrored(t *testing.T) {
 	}
 	waitScreen(t, s, "%0", shows("below our text"))
 	ts.run("display-popup", "-C", "-c", tty)
+	defer time.AfterFunc(patience, func() { popup.Process.Kill() }).Stop()
 	popup.Wait()
 	h.leave()
 }
@@ -418,7 +420,7 @@ func TestManyCyclesLeaveNothing(t *testing.T) {
 	ts := newTmux(t, "cat")
 	before := ts.state()
 	files := 0
-	cycles := 40 // in the suite; controlmode has 200
+	cycles := 15 // in the suite; controlmode has 200
 	if os.Getenv(chaosTimeEnv) != "" {
 		cycles = 200
 	}
@@ -430,7 +432,7 @@ func TestManyCyclesLeaveNothing(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		s.Close()
-		if i == 10 {
+		if i == 5 {
 			files = fds(t)
 		}
 	}
