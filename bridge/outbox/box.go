@@ -43,6 +43,7 @@ type Box struct {
 
 	mu      sync.Mutex
 	open    map[string]Entry            // pending, retryable, in flight
+	held    map[string]bool             // leases of streams that are open
 	watch   map[string]map[string]brief // by watch, by delivery: what is kept
 	waiting chan struct{}               // closed at the next change
 }
@@ -56,7 +57,7 @@ type brief struct {
 
 // Open reads what is open and starts the timer. Close ends it.
 func Open(o Options) (*Box, error) {
-	b := &Box{o: o, done: make(chan struct{}), wake: make(chan struct{}, 1), open: map[string]Entry{}, watch: map[string]map[string]brief{}, waiting: make(chan struct{})}
+	b := &Box{o: o, done: make(chan struct{}), wake: make(chan struct{}, 1), open: map[string]Entry{}, held: map[string]bool{}, watch: map[string]map[string]brief{}, waiting: make(chan struct{})}
 	var old []string
 	now := time.Now()
 	err := o.DB.View(func(tx *store.Tx) error {
@@ -317,7 +318,7 @@ func (b *Box) InFlight() bool {
 }
 
 // next returns the oldest delivery that is due for the route, "" if there is
-// none or one is in flight, and a channel that is closed at the next change.
+// none or a stream that is open has one, and a channel that is closed at the next change.
 func (b *Box) next(route string, now time.Time) (string, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -326,7 +327,7 @@ func (b *Box) next(route string, now time.Time) (string, <-chan struct{}) {
 		if routeKey(e.Envelope.Route) != route {
 			continue
 		}
-		if e.State == InFlight {
+		if e.State == InFlight && b.held[e.LeaseID] {
 			return "", b.waiting
 		}
 		if e.Due(now) {

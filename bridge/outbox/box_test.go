@@ -328,6 +328,51 @@ func TestGivenBackAndSuperseded(t *testing.T) {
 	})
 }
 
+// A lease whose bridge has gone, or whose daemon died, holds up no other
+// callback of that Host; it ends as uncertain by itself.
+func TestLostLeaseHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		leases := make(chan rpc.Lease, 10)
+		take := func(l rpc.Lease) error { leases <- l; return nil }
+		began := time.Now()
+		stop := r.bridge(route("s"), take)
+		a, b := entryAt("a", time.Now()), entryAt("b", time.Now().Add(time.Millisecond))
+		r.add(a)
+		<-leases
+		r.add(b)
+		synctest.Wait()
+		if len(leases) > 0 {
+			t.Fatal("two at once")
+		}
+		stop()
+		stop = r.bridge(route("s"), take)
+		if l := <-leases; l.Envelope.Event.ID != "b" {
+			t.Errorf("got %s", l.Envelope.Event.ID)
+		}
+		stop()
+		r.restart()
+		c := entryAt("c", time.Now())
+		r.add(c)
+		stop = r.bridge(route("s"), take)
+		defer func() { stop() }()
+		if l := <-leases; l.Envelope.Event.ID != "c" {
+			t.Errorf("got %s", l.Envelope.Event.ID)
+		}
+		if took := time.Since(began); took >= LeaseTime {
+			t.Errorf("they waited %s for the lost leases", took)
+		}
+		time.Sleep(LeaseTime + time.Second)
+		synctest.Wait()
+		for _, e := range []Entry{a, b, c} {
+			if s := r.entry(e.Envelope.DeliveryID).State; s != Uncertain {
+				t.Errorf("%s is %s", e.Envelope.Event.ID, s)
+			}
+		}
+	})
+}
+
 // Settled deliveries are kept for a week.
 func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

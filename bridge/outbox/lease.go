@@ -39,6 +39,14 @@ func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, yield func(rpc.Lease
 		return refused("start the bridge with a whole host profile", "%v", err)
 	}
 	route := routeKey(*r)
+	mine := ""
+	defer func() { // what this stream has holds up nobody any more
+		b.mu.Lock()
+		delete(b.held, mine)
+		close(b.waiting)
+		b.waiting = make(chan struct{})
+		b.mu.Unlock()
+	}()
 	for {
 		id, changed := b.next(route, time.Now())
 		if id == "" {
@@ -55,6 +63,11 @@ func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, yield func(rpc.Lease
 			return ctx.Err()
 		}
 		lease := "lease-" + uuid.NewString()
+		b.mu.Lock()
+		delete(b.held, mine) // it is over, else there were no next one
+		mine = lease
+		b.held[mine] = true
+		b.mu.Unlock()
 		e, moved, err := b.move(id, Event{Kind: EvLease, Now: time.Now(), LeaseID: lease})
 		if err != nil {
 			return err

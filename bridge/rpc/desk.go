@@ -35,7 +35,7 @@ type Desk interface {
 	Callbacks(ctx context.Context, c Caller, p CallbacksParams) ([]Delivery, error)
 	RetryCallback(ctx context.Context, c Caller, p RetryCallbackParams) (RetryCallback, error)
 	// Deliveries leases this Host's callbacks to its bridge, oldest first, one
-	// at a time; only a caller with a Route has any.
+	// at a time while its stream is open; only a caller with a Route has any.
 	Deliveries(ctx context.Context, c Caller, yield func(Lease) error) error
 	Outcome(ctx context.Context, c Caller, p OutcomeParams) (Delivery, error)
 
