@@ -486,3 +486,23 @@ func TestMirrorOnATerminal(t *testing.T) {
 		t.Errorf("clients stayed: %s", now)
 	}
 }
+
+// tmux 5499: a window that left a client's session counts there as not read for
+// ever, and a respawn of its pane then kills the server. Ours are told to pause.
+func TestMovedPaneIsRespawned(t *testing.T) {
+	ts := newTmux(t, "cat")
+	ts.run("new-window", "-d", "-t", "one:", "cat")
+	ts.run("new-session", "-d", "-s", "two", "cat")
+	s := openServer(t, ts)
+	waitScreen(t, s, "%1", func(*vtparse.Screen) bool { return true })
+	ts.run("move-window", "-s", "one:1", "-t", "two:9")
+	until(t, s, "%1", "the session to be the new one", func(in Info, _ bool) bool { return in.SessionName == "two" })
+	ts.say("%1", "after the move")
+	waitScreen(t, s, "%1", shows("after the move"))
+	audited(t, s, "%1")
+	in, _ := s.Pane("%1")
+	ts.run("respawn-pane", "-k", "-t", "%1", "echo AGAIN; exec cat")
+	until(t, s, "%1", "the new process", func(now Info, _ bool) bool { return now.PanePID != in.PanePID })
+	waitScreen(t, s, "%1", shows("AGAIN"))
+	audited(t, s, "%1")
+}
