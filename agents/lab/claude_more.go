@@ -90,7 +90,7 @@ func (s *Stage) settled() {
 	if s.err != nil || !s.since(2, 1, 268) {
 		return
 	}
-	s.until(offered, offerWait)
+	s.until(offered, 5*offerWait)
 	if scr, err := s.Capture(s.ctx); err == nil && offered(scr) {
 		s.see("the offer of auto mode", offered, isStartup())
 		if s.err == nil {
@@ -178,7 +178,7 @@ func claudeViewers(s *Stage) {
 	s.see("transcript, letters", has("detailed transcript"), isViewer())
 	s.keys("C-o")
 	s.see("transcript closed", s.atIdle().without("detailed transcript"), isIdle())
-	s.keys("Escape", "Escape")
+	s.twice("Escape")
 	s.see("rewind", has("Rewind").and(s.atIdle().not()), isViewer())
 	s.keys("Escape")
 	s.see("rewind closed", s.atIdle().without("Rewind"), isIdle())

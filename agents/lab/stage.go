@@ -247,6 +247,14 @@ func (st *Stage) keys(keys ...string) {
 	}
 }
 
+// twice presses a key two times, close enough to be a double press and far
+// enough apart not to become one key.
+func (st *Stage) twice(key string) {
+	if st.err == nil {
+		st.err = errors.Join(st.Keys(st.ctx, key), pause(st.ctx, keyGap/2), st.Keys(st.ctx, key))
+	}
+}
+
 // typ types text as characters.
 func (st *Stage) typ(text string) {
 	if st.err == nil {
