@@ -86,13 +86,11 @@ func (w *words) panelFor(v *view, y int) *panelSpec {
 	}
 	for i := range w.Panels {
 		s := &w.Panels[i]
-		switch {
-		case s.Title != "" && line == s.Title,
-			s.Prefix != "" && strings.HasPrefix(line, s.Prefix),
-			s.Suffix != "" && strings.HasSuffix(line, s.Suffix):
-			if s.With == "" || v.below(y, s.With) {
-				return s
-			}
+		if s.Title+s.Prefix+s.Suffix == "" || s.Title != "" && line != s.Title {
+			continue
+		}
+		if strings.HasPrefix(line, s.Prefix) && strings.HasSuffix(line, s.Suffix) && (s.With == "" || v.below(y, s.With)) {
+			return s
 		}
 	}
 	return nil
