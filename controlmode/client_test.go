@@ -127,6 +127,10 @@ func attach(t testing.TB, s *server, session string) (*Client, *listener) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close(); gone(t, c) })
+	select { // a change that meets a half attached client can end tmux (4980)
+	case <-c.Ready():
+	case <-c.Done():
+	}
 	return c, l
 }
 
