@@ -38,7 +38,7 @@ const (
 	pipeSession = "pipe"
 	// pipeOpening is how many panes are opened at once: each costs a shell and
 	// a start of our own binary.
-	pipeOpening = 4
+	pipeOpening = 8
 	// pipeArrive is when a pipe that tmux opened must have reached us.
 	pipeArrive = 10 * time.Second
 	// slotGap is how long a pane is left alone after somebody used its pipe:

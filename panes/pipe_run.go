@@ -22,7 +22,7 @@ const (
 	// runDeadline bounds one command, as the control transport's.
 	runDeadline = 5 * time.Second
 	// runAtOnce is how many run side by side.
-	runAtOnce = 4
+	runAtOnce = 8
 )
 
 // carrier sends commands: a control client, or a runner.

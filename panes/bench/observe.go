@@ -198,17 +198,17 @@ func mirror(ctx context.Context, args []string, t panes.Transport) error {
 	defer m.Close()
 	ids := strings.Split(args[3], ",")
 	for end := time.Now().Add(readyWait); ; time.Sleep(20 * time.Millisecond) {
-		missing := ""
+		missing, count := "", 0
 		for _, id := range ids {
 			if _, err := m.Screen(id); err != nil {
-				missing = fmt.Sprintf("%s: %v", id, err)
+				missing, count = fmt.Sprintf("%s: %v", id, err), count+1
 			}
 		}
 		if missing == "" {
 			break
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("not all panes are mirrored: %s", missing)
+			return fmt.Errorf("%d panes are not mirrored after %s: %s", count, readyWait, missing)
 		}
 	}
 	sub := m.Subscribe()
