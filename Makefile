@@ -47,7 +47,7 @@ lint: need-go ## gofmt, go vet, staticcheck, govulncheck
 	else exit $$rc; fi
 
 live: need-tmux build ## real Codex and Claude Code against a scripted model server (installs them from npm into a cache)
-	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -p 1 -timeout 20m -v -run 'Live' ./agents/lab/... ./bridge/host/live
+	AKK_LIVE=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -p 1 -timeout 60m -v -run 'Live' ./agents/lab/... ./bridge/host/live
 
 hosts: need-tmux build ## MCP Hosts from npm (1 GB and more) list the tools of host-bridge; two clients call them all
 	AKK_HOSTS=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 60m -v -run 'TestHosts' ./agents/lab/live
