@@ -14,9 +14,12 @@ import (
 // or with the reason why that will not happen. f reads and writes what it
 // captured only before reply.
 func (t *terminal) ask(ctx context.Context, f func(t *terminal, reply func())) error {
-	done := make(chan struct{})
-	reply := sync.OnceFunc(func() { close(done) })
-	if !t.box.post(message{do: func(t *terminal) { f(t, reply) }}) {
+	done, returned := make(chan struct{}), make(chan struct{})
+	reply := sync.OnceFunc(func() {
+		// The answer may come before f, which never waits, has written it down.
+		go func() { <-returned; close(done) }()
+	})
+	if !t.box.post(message{do: func(t *terminal) { defer close(returned); f(t, reply) }}) {
 		return notFound("the agent has exited; nothing was done")
 	}
 	select {

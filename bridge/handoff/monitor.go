@@ -7,7 +7,9 @@ package handoff
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"akk/agents"
@@ -77,9 +79,20 @@ func (t *terminal) observe() {
 	}
 }
 
-// exactActivity tells whether the reading's activity is the agent's own word.
+// ownWords begin the rules that are the agent's own word about a turn.
+var ownWords = []string{"title", "status file", "program status", "progress"}
+
+// exactActivity tells whether the reading's activity is the agent's own word,
+// and nothing speaks against it.
 func exactActivity(r agents.Reading) bool {
-	return len(r.Why) > 0 && r.Why[0].Layer == "signal"
+	exact := false
+	for _, w := range r.Why {
+		if strings.HasPrefix(w.Rule, "but ") || strings.HasPrefix(w.Rule, "contradiction") {
+			return false
+		}
+		exact = exact || w.Layer == "signal" && slices.ContainsFunc(ownWords, func(s string) bool { return strings.HasPrefix(w.Rule, s) })
+	}
+	return exact
 }
 
 // moved makes a Turn's changes durable, each with its event.

@@ -539,6 +539,8 @@ func TestOfferedActionsWork(t *testing.T) {
 			_, err = b.desk.Reconcile(ctx, caller, rpc.ReconcileParams{ID: arg("terminal_id"), ConflictingSessionID: arg("conflicting_session_id")})
 		case "status":
 			_, err = b.desk.Status(ctx, caller, rpc.StatusParams{ID: arg("conversation_id"), TurnID: arg("turn_id")})
+		case "watch":
+			_, err = b.desk.Watch(ctx, caller, rpc.WatchParams{ID: arg("terminal_id")})
 		}
 		if err != nil || reason != "" {
 			rt.Fatalf("%s %s was offered and failed: %v %s", name, a.Scope, err, reason)

@@ -292,3 +292,24 @@ func TestWatchBodies(t *testing.T) {
 		t.Errorf("%+v", ev)
 	}
 }
+
+// Stable idle is exact only where the agent itself says so.
+func TestExactActivity(t *testing.T) {
+	for name, c := range map[string]struct {
+		why  []agents.Reason
+		want bool
+	}{
+		"nothing":          {nil, false},
+		"frame":            {[]agents.Reason{{Layer: "frame", Rule: "composer"}}, false},
+		"status file":      {[]agents.Reason{{Layer: "cursor", Rule: "composer"}, {Layer: "signal", Rule: "status file: idle"}}, true},
+		"title":            {[]agents.Reason{{Layer: "signal", Rule: "title: no turn"}}, true},
+		"no own word":      {[]agents.Reason{{Layer: "signal", Rule: "no signal that is provably Codex's own"}}, false},
+		"cursor":           {[]agents.Reason{{Layer: "signal", Rule: "cursor shown"}}, false},
+		"contradicted":     {[]agents.Reason{{Layer: "signal", Rule: "status file: busy"}, {Layer: "signal", Rule: "contradiction: the frame shows no turn"}}, false},
+		"frame against it": {[]agents.Reason{{Layer: "signal", Rule: "title: no turn"}, {Layer: "frame", Rule: "but the frame is not the agent's own"}}, false},
+	} {
+		if got := exactActivity(agents.Reading{Why: c.why}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
