@@ -23,15 +23,15 @@ func With(files fs.FS, dir string) (Agent, []error) {
 	if err := toml.Unmarshal(wordsFile, &w); err != nil {
 		return Agent{}, []error{err} // the first test finds it
 	}
-	set, errs := known.profiles.With(files, dir, map[string]any{"words": w}, func() *profile { return new(profile) })
-	return Agent{&knowledge{words: known.words, profiles: set}}, errs
+	set, errs := known().profiles.With(files, dir, map[string]any{"words": w}, func() *profile { return new(profile) })
+	return Agent{&knowledge{words: known().words, profiles: set}}, errs
 }
 
 func (a Agent) known() *knowledge {
 	if a.own != nil {
 		return a.own
 	}
-	return known
+	return known()
 }
 
 // wordsOf are the words of a profile: a user's own, or those of all versions.

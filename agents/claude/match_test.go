@@ -87,7 +87,7 @@ func TestProfiles(t *testing.T) {
 		"2.1.218": "claude-2.1.218 certified", "2.1.226": "claude-2.1.218 certified", "2.1.267": "claude-2.1.251 certified",
 		"2.1.300": "claude-2.1.251 generic", "2.1.332": "claude-2.1.332 certified", "3.0.0": "claude-2.1.332 generic", "": "claude-2.1.332 generic",
 	} {
-		p, v := known.profiles.For(version)
+		p, v := known().profiles.For(version)
 		if got := p.Name + " " + v; got != want {
 			t.Errorf("%s: %s, want %s", version, got, want)
 		}

@@ -3,6 +3,7 @@ package claude
 import (
 	"embed"
 	"strings"
+	"sync"
 
 	"akk/agents"
 	"akk/vtparse"
@@ -143,7 +144,8 @@ type knowledge struct {
 	profiles *agents.Profiles[*profile]
 }
 
-var known = mustLoad()
+// known is read at the first use: most commands never need it.
+var known = sync.OnceValue(mustLoad)
 
 // mustLoad reads the embedded files: they are part of the program, a mistake in
 // them is a mistake in it.

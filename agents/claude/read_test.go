@@ -107,7 +107,7 @@ func TestB56(t *testing.T) {
 	s := frame(t, "2.1.263/work#3")
 	y := -1
 	for row := range s.Rows {
-		if known.words.isSpinner(s.Line(row)) {
+		if known().words.isSpinner(s.Line(row)) {
 			y = row
 		}
 	}
