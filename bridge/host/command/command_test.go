@@ -206,6 +206,7 @@ func TestOutcomes(t *testing.T) {
 		{"delivery with a blank", "delivery:d-1 ", rpc.OutcomeUncertain, CodeEcho, nil},
 		{"wrong message", "message:M-1", rpc.OutcomeUncertain, CodeEcho, nil},
 		{"no acceptance id", "acceptance:", rpc.OutcomeUncertain, CodeAcceptance, nil},
+		{"acceptance id of control characters", `print:{"result":{"status":"accepted","acceptance_id":"\u0007 \u0000"},"request":{"delivery_id":"d-1","message_id":"m-1"}}`, rpc.OutcomeUncertain, CodeAcceptance, nil},
 		{"blank acceptance id", "acceptance: ", rpc.OutcomeUncertain, CodeAcceptance, nil},
 		{"rejected with a wrong echo", `print:{"result":{"status":"rejected"},"request":{"delivery_id":"d-2","message_id":"m-1"}}`, rpc.OutcomeUncertain, CodeEcho, nil},
 		{"rejected without acceptance id", `print:{"result":{"status":"rejected"},"request":{"delivery_id":"d-1","message_id":"m-1"}}`, rpc.OutcomePermanent, CodeHost, nil},
@@ -440,6 +441,27 @@ func TestFences(t *testing.T) {
 	if o := r.Deliver(t.Context(), e); o.Outcome != rpc.OutcomeAccepted {
 		t.Errorf("route bound: %+v", o)
 	}
+}
+
+// R206: whatever a command prints, accepted needs both ids and an acceptance.
+func FuzzRead(f *testing.F) {
+	p, err := profile.Parse("p", profile.Starter())
+	if err != nil {
+		f.Fatal(err)
+	}
+	r := &Runner{Profile: p, Lookup: func(string) (string, bool) { return "", false }}
+	f.Add([]byte(`{"result":{"status":"accepted","acceptance_id":"x"},"request":{"delivery_id":"d-1","message_id":"m-1"}}`))
+	f.Add([]byte(`{"result":{"status":"retry","status":"accepted"}}`))
+	f.Add([]byte("[{}\xff"))
+	f.Fuzz(func(t *testing.T, out []byte) {
+		o := r.read(result{stdout: out, success: true}, rpc.Envelope{DeliveryID: "d-1", Event: rpc.EnvelopeEvent{ID: "m-1"}})
+		if o.Outcome == rpc.OutcomeAccepted && (o.AcceptanceID == "" || !bytes.Contains(out, []byte("d-1")) && !bytes.Contains(out, []byte("\\u")) || !json.Valid(out)) {
+			t.Fatalf("%q is %+v", out, o)
+		}
+		if o.Outcome == "" || o.Outcome != rpc.OutcomeAccepted && o.Code == "" {
+			t.Fatalf("%q is %+v", out, o)
+		}
+	})
 }
 
 // R207: the interpreter is missing: ENOENT comes from the start itself.

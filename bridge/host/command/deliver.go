@@ -180,11 +180,11 @@ func (r *Runner) read(res result, e rpc.Envelope) Outcome {
 	}
 	switch outcome {
 	case rpc.OutcomeAccepted:
-		id, ok := ack.Acceptance.Text(doc)
-		if !ok || strings.TrimSpace(id) == "" {
+		id, _ := ack.Acceptance.Text(doc)
+		if id = r.clean(id); id == "" {
 			return uncertain(CodeAcceptance, "the command's answer has no acceptance id")
 		}
-		return Outcome{Outcome: outcome, AcceptanceID: r.clean(id)}
+		return Outcome{Outcome: outcome, AcceptanceID: id}
 	case rpc.OutcomeUncertain:
 		return uncertain(CodeHost, "the host does not know what became of it")
 	}
@@ -205,6 +205,7 @@ func (r *Runner) clean(id string) string {
 		}
 		return c
 	}, id)
+	id = strings.TrimSpace(id)
 	if runes := []rune(id); len(runes) > acceptanceMax {
 		id = string(runes[:acceptanceMax])
 	}

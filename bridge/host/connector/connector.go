@@ -26,6 +26,8 @@ const (
 	Within = 22 * time.Second
 	// again spaces the attempts while a dialog or a draft has the pane.
 	again = 500 * time.Millisecond
+	// afterAbort spaces those that had begun: each is a Turn in the store.
+	afterAbort = 4 * time.Second
 	// readingWait bounds one wait for the end of the Host's turn.
 	readingWait = 5 * time.Second
 	// BodyMax bounds a body in bytes.
@@ -101,14 +103,18 @@ func Deliver(ctx context.Context, d Desk, m Message) Answer {
 		case err != nil && e.Code != rpc.CodeRefused && e.Code != rpc.CodeUnavailable:
 			return say(Unknown, e.Message)
 		}
-		if time.Until(end) < again {
+		pause := again
+		if err == nil {
+			pause = afterAbort
+		}
+		if time.Until(end) < pause {
 			return say(Retry, "the host's pane was not free")
 		}
 		// The Host works, or a dialog or draft has its pane.
 		wait := min(readingWait, time.Until(end))
 		_, _ = d.Status(ctx, rpc.StatusParams{ID: c.TerminalID, WaitMillis: int(wait / time.Millisecond)})
 		select {
-		case <-time.After(again):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return say(Retry, "there was no time left")
 		}
