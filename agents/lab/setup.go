@@ -143,8 +143,7 @@ func ownDaemon(_ Binary, o *Options) {
 	o.Daemon = true
 }
 
-func claudeState(p Paths) string    { return filepath.Join(p.Config, ".claude.json") }
-func claudeSettings(p Paths) string { return filepath.Join(p.Config, "settings.json") }
+func claudeState(p Paths) string { return filepath.Join(p.Config, ".claude.json") }
 
 // editJSON changes one of Claude Code's files.
 func editJSON(path string, change func(map[string]any)) error {

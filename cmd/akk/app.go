@@ -28,7 +28,7 @@ type app struct {
 	loaded *config.Config
 	// profileErrs are the mistakes in a user's own profiles, one per file.
 	profileErrs []error
-	fresh  bool // connect has attached the server just now
+	fresh       bool // connect has attached the server just now
 }
 
 // config reads the settings file once.
