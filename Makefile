@@ -53,6 +53,12 @@ hosts: need-tmux build ## MCP Hosts from npm (1 GB and more) list the tools of h
 	AKK_HOSTS=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 60m -v -run 'TestHosts' ./agents/lab/live
 	AKK_CONFORMANCE=1 $(GO) test -buildvcs=false -count=1 -timeout 15m -v -run TestConformance ./bridge/mcp
 
+crash: need-tmux ## the daemon killed at every fail point and at 300 random moments of a task, on a real tmux
+	AKK_CRASH=1 $(GO) test -buildvcs=false -count=1 -timeout 120m -run 'TestCrash$$' -v ./bridge/daemon
+
+rapid: need-go ## 10,000 random schedules of hosts, humans, agents and crashes over the desk's pure machines
+	$(GO) test -buildvcs=false -count=1 -timeout 60m -run 'Invariants|Schedules' ./bridge/handoff ./bridge/outbox -rapid.checks=10000
+
 bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)
 

@@ -13,12 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"akk/bridge/handoff"
+	"akk/bridge/outbox"
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/store"
@@ -123,20 +125,26 @@ func TestCrash(t *testing.T) {
 	tm := startTmux(t)
 	o := home(t)
 	points := []string{"handoff.committed.prepared", "handoff.paste", "handoff.typed", "handoff.committed.text_injected", "handoff.enter", "handoff.typed#2",
-		"handoff.committed.sent", "handoff.committed.accepted", "handoff.committed.completed", "store.commit#3", "store.commit#4", "store.commit#5", "store.committed#3", "store.committed#4", "store.committed#5"}
-	random := 20
-	if os.Getenv("AKK_CRASH") == "" { // the short form; AKK_CRASH=1 runs everything
+		"handoff.committed.sent", "handoff.committed.accepted", "handoff.committed.completed"}
+	for n := 2; n <= 8; n++ { // each commit of a task's life, before and after
+		points = append(points, fmt.Sprint("store.commit#", n), fmt.Sprint("store.committed#", n))
+	}
+	random := 300
+	if n, err := strconv.Atoi(os.Getenv("AKK_CRASH")); err == nil && n > 1 {
+		random = n
+	}
+	if os.Getenv("AKK_CRASH") == "" { // the short form; make crash runs everything
 		points, random = []string{"handoff.committed.prepared", "handoff.typed", "handoff.enter", "handoff.committed.accepted"}, 1
 	}
 	for range random {
 		points = append(points, "random")
 	}
-	var before string
+	before := ""
 	for n, point := range points {
 		t.Run(fmt.Sprint(n, " ", point), func(t *testing.T) {
 			tm.t = t
 			pane, dir := tm.player(n)
-			if n == 0 {
+			if before == "" {
 				before = tm.state()
 			}
 			defer func() { _ = exec.Command("tmux", "-S", tm.socket, "kill-pane", "-t", pane).Run() }()
@@ -166,12 +174,14 @@ func crashOnce(t *testing.T, tm *tmuxServer, o Options, point, pane, dir string)
 		t.Setenv("AKK_TEST_CRASH", point)
 	}
 	until(t, "the agent draws", func() bool { return strings.Contains(tm.run("capture-pane", "-p", "-t", pane), "idle composer") })
+	host := rpc.HelloParams{Client: "host-bridge", Session: t.Name(), Route: &rpc.Route{Schema: outbox.RouteSchema, Version: 1, Transport: "command_json_v1",
+		ProfileID: "crash", ProfileRevision: "1", ControllerSessionID: "s-" + strings.NewReplacer("/", "-", "#", "-", " ", "-").Replace(t.Name()), Capabilities: rpc.RouteCapabilities{Wake: true}}}
 	first := func() (rpc.Send, error) {
 		socket, err := Ensure(t.Context(), o)
 		if err != nil {
 			return rpc.Send{}, err
 		}
-		c, err := rpc.Dial(t.Context(), socket, rpc.HelloParams{Client: "test"})
+		c, err := rpc.Dial(t.Context(), socket, host)
 		if err != nil {
 			return rpc.Send{}, err
 		}
@@ -235,6 +245,9 @@ func crashOnce(t *testing.T, tm *tmuxServer, o Options, point, pane, dir string)
 	if turn != nil {
 		t.Logf("turn: %s at %s, %s", turn.Outcome, turn.Stage, turn.Reason)
 	}
+	if turn != nil && turn.Outcome == "completed" {
+		delivered(t, c.Hello().PID, o, host, turn.TurnID)
+	}
 	// The same request again: a receipt, or the first dispatch; never a second.
 	until(t, "the reading settles", func() bool {
 		e, err := c.Explain(t.Context(), rpc.TargetParams{ID: pane})
@@ -268,5 +281,48 @@ func crashOnce(t *testing.T, tm *tmuxServer, o Options, point, pane, dir string)
 	defer db.Close()
 	for _, err := range db.Check() {
 		t.Errorf("store: %v", err)
+	}
+}
+
+// delivered leases the Host's callbacks: the end of the Turn is told exactly
+// once, whatever moment the daemon died in (scenario 65, B136).
+func delivered(t *testing.T, pid int, o Options, host rpc.HelloParams, turn string) {
+	t.Helper()
+	socket, err := Ensure(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := rpc.Dial(t.Context(), socket, host) // a stream has a connection of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lease.Close()
+	answer, err := rpc.Dial(t.Context(), socket, host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	ends, quiet := 0, time.AfterFunc(time.Hour, cancel)
+	err = lease.Deliveries(ctx, func(l rpc.Lease) error {
+		if l.Envelope.Source.TurnID == turn && l.Envelope.Event.Type == "done" {
+			if ends++; ends == 1 {
+				quiet.Reset(200 * time.Millisecond) // a second one would follow at once
+			}
+		}
+		_, err := answer.Outcome(ctx, rpc.OutcomeParams{DeliveryID: l.Envelope.DeliveryID, LeaseID: l.LeaseID, Outcome: rpc.OutcomeAccepted, AcceptanceID: "a"})
+		return err
+	})
+	if ends != 1 {
+		rows, _ := answer.Callbacks(t.Context(), rpc.CallbacksParams{All: true})
+		t.Logf("callbacks: %+v", rows)
+		_ = answer.Events(t.Context(), rpc.EventsParams{All: true}, func(rpc.EventsResult) error { return nil }, func(e rpc.Event) error {
+			if e.TurnID == turn || e.Type == "delivery" {
+				t.Logf("%d %s %s %s", e.Seq, e.Type, e.Change, e.Reason)
+			}
+			return nil
+		})
+		t.Fatalf("daemon %d told the end %d times: %v", pid, ends, err)
 	}
 }

@@ -129,7 +129,7 @@ func (t *terminal) closeTurn(p rpc.CloseParams, reply func()) (rpc.Close, *rpc.E
 		t.facts.Turn = &cur
 	}
 	for _, eff := range effects {
-		t.commitThen(c, eff, func(error) { reply() })
+		t.commitThen(c, []Effect{eff}, func(error) { reply() })
 	}
 	t.prune()
 	t.refresh()

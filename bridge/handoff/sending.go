@@ -104,8 +104,21 @@ func (t *terminal) stepOne(c *carried, e Event) {
 		turn := next.Turn
 		t.facts.Turn = &turn
 	}
+	// What one step makes durable is one transaction: a record never tells an
+	// end whose event and callback a crash could take.
+	var commits []Effect
 	for _, eff := range effects {
-		t.do(c, eff)
+		if eff.Kind == EffCommit {
+			commits = append(commits, eff)
+		}
+	}
+	if len(commits) > 1 {
+		t.commitThen(c, commits, func(error) {})
+	}
+	for _, eff := range effects {
+		if eff.Kind != EffCommit || len(commits) == 1 {
+			t.do(c, eff)
+		}
 	}
 }
 
@@ -175,7 +188,7 @@ func (t *terminal) input(w panes.Write, then func(err error)) {
 
 // commit makes the Turn durable together with its journal line.
 func (t *terminal) commit(c *carried, eff Effect) {
-	t.commitThen(c, eff, func(error) {})
+	t.commitThen(c, []Effect{eff}, func(error) {})
 	if eff.Change == "sent" && c.disp.Turn.Steer {
 		t.steeredInto(c)
 	}
@@ -196,35 +209,50 @@ func (t *terminal) steeredInto(by *carried) {
 }
 
 // commitThen is commit with a word when it is done, from the store's goroutine.
-func (t *terminal) commitThen(c *carried, eff Effect, then func(error)) {
-	calls := turnCalls(&c.disp.Turn, eff.Change, t.mon.question, t.mon.control)
+func (t *terminal) commitThen(c *carried, effs []Effect, then func(error)) {
+	all := make([]calls, len(effs))
+	for i, eff := range effs {
+		all[i] = turnCalls(&c.disp.Turn, eff.Change, t.mon.question, t.mon.control)
+	}
 	turn, session := c.disp.Turn, c.session
 	live, box := c.live, t.box
-	ev := t.turnEvent(turn, eff.Change)
+	evs := make([]rpc.Event, len(effs))
+	for i, eff := range effs {
+		evs[i] = t.turnEvent(turn, eff.Change)
+	}
 	var sent outbox.Change
 	t.desk.writer.Do(func(tx *store.Tx) error {
 		if err := putTurn(tx, session, turn); err != nil {
 			return err
 		}
-		if _, _, err := journal.Append(tx, ev); err != nil {
-			return err
-		}
 		sent = nil
-		return calls.apply(tx, t.desk.outbox, &sent)
+		for i, ev := range evs {
+			if _, _, err := journal.Append(tx, ev); err != nil {
+				return err
+			}
+			if err := all[i].apply(tx, t.desk.outbox, &sent); err != nil {
+				return err
+			}
+		}
+		return nil
 	}, func(err error) {
 		if err == nil {
-			store.FailAt("handoff.committed." + eff.Change)
+			for _, eff := range effs {
+				store.FailAt("handoff.committed." + eff.Change)
+			}
 			t.desk.outbox.Committed(sent)
 			live.set(turn)
 			t.desk.remember(session, turn)
 			t.desk.journalled.fire()
 		} else {
-			t.desk.log.Error("a turn could not be stored", "turn", turn.ID, "change", eff.Change, "error", err)
+			t.desk.log.Error("a turn could not be stored", "turn", turn.ID, "change", effs[0].Change, "error", err)
 			if turn.Unmanaged {
 				live.set(turn) // its waiter hears all the same
 			}
 		}
-		box.post(message{committed: &commitResult{turn: turn.ID, n: eff.Commit, err: err}})
+		for _, eff := range effs {
+			box.post(message{committed: &commitResult{turn: turn.ID, n: eff.Commit, err: err}})
+		}
 		then(err)
 	})
 }
