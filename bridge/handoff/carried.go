@@ -64,16 +64,6 @@ func (t *terminal) prune() {
 	}
 }
 
-// running is the newest Turn that the agent works on, nil if there is none.
-func (t *terminal) running() *Turn {
-	for _, c := range t.following() {
-		if c.disp.Turn.open() && c.disp.Phase == PhaseRunning {
-			return &c.disp.Turn
-		}
-	}
-	return nil
-}
-
 // openTurn is the newest Turn that has not ended, nil if there is none.
 func (t *terminal) openTurn() *Turn {
 	for _, c := range t.following() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"akk/bridge/outbox"
 	"akk/bridge/rpc"
 	"akk/store"
 )
@@ -142,7 +143,9 @@ func (d *Desk) closeStored(t Turn, p rpc.CloseParams) (rpc.Close, error) {
 		return rpc.Close{}, refused("run `akk list`: close it without that reason, or not at all", "no context switch of a human waits for a decision about %s", t.ID)
 	}
 	var out Turn
+	var sent outbox.Change
 	err := d.writer.Sync(func(tx *store.Tx) error {
+		sent = nil
 		have, rev, err := turns.Get(tx, t.ID)
 		if err != nil {
 			return err
@@ -151,7 +154,11 @@ func (d *Desk) closeStored(t Turn, p rpc.CloseParams) (rpc.Close, error) {
 			return nil
 		}
 		out = closed(have, d.now(), p.Reason)
+		calls := turnCalls(&out, changeClosed, nil, nil)
 		if _, err := turns.Put(tx, t.ID, out, rev); err != nil {
+			return err
+		}
+		if err := calls.apply(tx, d.outbox, &sent); err != nil {
 			return err
 		}
 		_, _, err = journal.Append(tx, rpc.Event{Time: d.now(), Type: "turn", Change: "closed", TerminalID: t.TerminalID, TurnID: t.ID, SessionID: t.SessionID, Agent: t.Agent, Reason: p.Reason})
@@ -163,6 +170,7 @@ func (d *Desk) closeStored(t Turn, p rpc.CloseParams) (rpc.Close, error) {
 	if err != nil {
 		return rpc.Close{}, err
 	}
+	d.outbox.Committed(sent)
 	d.mu.Lock()
 	if l := d.live[t.ID]; l != nil {
 		defer l.set(out)
