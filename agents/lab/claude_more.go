@@ -90,6 +90,8 @@ func (s *Stage) settled() {
 	if s.err != nil || !s.since(2, 1, 268) {
 		return
 	}
+	s.offer = true
+	defer func() { s.offer = false }()
 	s.until(offered, 5*offerWait)
 	if scr, err := s.Capture(s.ctx); err == nil && offered(scr) {
 		s.see("the offer of auto mode", offered, isStartup())

@@ -68,6 +68,7 @@ type Stage struct {
 	err   error
 	last  Truth
 	seen  Screen // of the last step
+	offer bool   // the offer of auto mode is a step, not to be declined on the way
 }
 
 // shown says that a state is on tmux's own screen.
@@ -100,7 +101,7 @@ func (st *Stage) until(ok shown, timeout time.Duration) (Screen, bool) {
 			st.err = err
 		}
 		st.tick()
-		if st.err == nil && st.Binary.Agent == agents.Claude && offered(scr) && !ok(scr) {
+		if st.err == nil && st.Binary.Agent == agents.Claude && offered(scr) && !st.offer {
 			// Once shown, at the start or later: it is no part of the scenario.
 			st.err = st.decline(st.ctx)
 			delete(st.w.kinds, "startup")
