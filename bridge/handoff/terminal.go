@@ -96,6 +96,7 @@ func (t *terminal) run() {
 	for {
 		select {
 		case <-t.ctx.Done():
+			t.last()
 			t.finish()
 			return
 		case <-t.box.wake:
@@ -105,6 +106,20 @@ func (t *terminal) run() {
 			}
 		case <-t.timer.C:
 			t.fired()
+		}
+	}
+}
+
+// last hears what came before the end: an agent that is gone was told so in the
+// same moment.
+func (t *terminal) last() {
+	_, _, _, msgs := t.box.take()
+	for _, m := range msgs {
+		switch {
+		case m.gone != nil:
+			t.handle(m)
+		case m.send != nil:
+			m.send.reply <- sendReply{err: refused("run `akk list`", "the agent has exited; nothing was typed")}
 		}
 	}
 }
