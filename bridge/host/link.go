@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -185,8 +186,8 @@ func (l *link) drop(c *rpc.Client) {
 	}
 }
 
-func (l *link) List(ctx context.Context, p rpc.ListParams) (rpc.List, error) {
-	return through(ctx, l, func(c *rpc.Client) (rpc.List, error) { return c.List(ctx, p) })
+func (l *link) ListJSON(ctx context.Context, p rpc.ListParams) (json.RawMessage, error) {
+	return through(ctx, l, func(c *rpc.Client) (json.RawMessage, error) { return c.ListJSON(ctx, p) })
 }
 
 func (l *link) Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -20,9 +21,17 @@ func BenchmarkListResult(b *testing.B) {
 		r.TerminalControl = rpc.TerminalControl{Kind: "tmux", Target: "work:0.0", Capabilities: []string{"screen_status", "send_keys"}}
 		l.Terminals = append(l.Terminals, r)
 	}
+	raw, err := json.Marshal(l)
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := success(&answer{doc: l, text: listText(&l)}); err != nil {
+		var brief listBrief
+		if err := json.Unmarshal(raw, &brief); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := success(&answer{doc: json.RawMessage(raw), text: listText(&brief)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 
 	"akk/bridge/rpc"
 )
@@ -9,7 +10,8 @@ import (
 // Desk is what the tools need of the daemon; the bridge's link and *rpc.Client
 // have it.
 type Desk interface {
-	List(ctx context.Context, p rpc.ListParams) (rpc.List, error)
+	// ListJSON is the list as the daemon wrote it: it only passes through here.
+	ListJSON(ctx context.Context, p rpc.ListParams) (json.RawMessage, error)
 	Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error)
 	Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error)
 	Events(ctx context.Context, p rpc.EventsParams, started func(rpc.EventsResult) error, yield func(rpc.Event) error) error

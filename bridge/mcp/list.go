@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -34,15 +35,38 @@ var listTool = &tool{
 		"error":{"type":"object"}}}`,
 	readOnly: true, idempotent: true,
 	run: func(ctx context.Context, c *call) (*answer, error) {
-		l, err := c.Desk.List(ctx, rpc.ListParams{Agent: c.str("agent"), Status: c.str("status"), All: c.bool("all")})
+		raw, err := c.Desk.ListJSON(ctx, rpc.ListParams{Agent: c.str("agent"), Status: c.str("status"), All: c.bool("all")})
 		if err != nil {
 			return nil, err
 		}
-		return &answer{doc: l, text: listText(&l)}, nil
+		var l listBrief
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return nil, fmt.Errorf("the daemon's list can't be read: %w", err)
+		}
+		return &answer{doc: raw, text: listText(&l)}, nil
 	},
 }
 
-func listText(l *rpc.List) string {
+// listBrief is what the sentence for people needs of the list.
+type listBrief struct {
+	Servers   []struct{}  `json:"servers"`
+	Terminals []listEntry `json:"terminals"`
+}
+
+type listEntry struct {
+	ID               string    `json:"id"`
+	ShortRef         string    `json:"short_ref"`
+	Agent            string    `json:"agent"`
+	Cwd              string    `json:"cwd"`
+	ActivityState    string    `json:"activity_state"`
+	Demo             string    `json:"demo"`
+	Hold             *rpc.Hold `json:"hold"`
+	AvailableActions struct {
+		Send *struct{} `json:"send"`
+	} `json:"available_actions"`
+}
+
+func listText(l *listBrief) string {
 	var b strings.Builder
 	switch n := len(l.Terminals); n {
 	case 0:
@@ -58,24 +82,32 @@ func listText(l *rpc.List) string {
 	}
 	for i := range l.Terminals {
 		r := &l.Terminals[i]
-		fmt.Fprintf(&b, "\n- %s %s: %s (%s) in %s", r.ID, r.ShortRef, rowText(r), r.Agent, r.Cwd)
+		fmt.Fprintf(&b, "\n- %s %s: %s (%s) in %s", r.ID, r.ShortRef, r.text(), r.Agent, r.Cwd)
 	}
 	return b.String()
 }
 
 // rowText says in a few words what a terminal is doing.
 func rowText(r *rpc.Row) string {
-	s := r.ActivityState
+	e := listEntry{Agent: r.Agent, ActivityState: r.ActivityState, Demo: r.Demo, Hold: r.Hold}
+	if r.AvailableActions["send"].Tool != "" {
+		e.AvailableActions.Send = &struct{}{}
+	}
+	return e.text()
+}
+
+func (e *listEntry) text() string {
+	s := e.ActivityState
 	switch {
-	case r.Demo != "":
-		return "a recording of " + r.Agent + ", not a live agent; it takes no task"
-	case r.ActivityState == "awaiting_approval":
+	case e.Demo != "":
+		return "a recording of " + e.Agent + ", not a live agent; it takes no task"
+	case e.ActivityState == "awaiting_approval":
 		s = "waits for an answer to its dialog"
-	case r.AvailableActions["send"].Tool != "":
+	case e.AvailableActions.Send != nil:
 		s += ", takes a task"
 	}
-	if r.Hold != nil {
-		s += ", held by the " + r.Hold.By
+	if e.Hold != nil {
+		s += ", held by the " + e.Hold.By
 	}
 	return s
 }

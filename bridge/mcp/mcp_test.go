@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,13 @@ type fakeDesk struct {
 	events chan rpc.Event
 }
 
-func (d *fakeDesk) List(_ context.Context, p rpc.ListParams) (rpc.List, error) { return d.list() }
+func (d *fakeDesk) ListJSON(context.Context, rpc.ListParams) (json.RawMessage, error) {
+	l, err := d.list()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(l)
+}
 func (d *fakeDesk) Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
 	return d.status(ctx, p)
 }
@@ -406,7 +413,11 @@ func FuzzSanitise(f *testing.F) {
 		if !json.Valid([]byte(in)) {
 			return
 		}
-		out, err := sanitise(json.RawMessage(in))
+		var one bytes.Buffer
+		if err := json.Compact(&one, []byte(in)); err != nil {
+			t.Fatal(err)
+		}
+		out, err := sanitise(json.RawMessage(one.Bytes()))
 		if err != nil {
 			t.Fatalf("%q: %v", in, err)
 		}

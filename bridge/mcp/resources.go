@@ -56,7 +56,7 @@ func (r *resources) read(ctx context.Context, req *sdk.ReadResourceRequest) (*sd
 	var err error
 	switch id, kind := resourceID(uri); {
 	case uri == terminalsURI:
-		doc, err = r.Desk.List(ctx, rpc.ListParams{})
+		doc, err = r.Desk.ListJSON(ctx, rpc.ListParams{})
 	case kind == terminalStart:
 		doc, err = r.Desk.Status(ctx, rpc.StatusParams{ID: id})
 	case kind == turnStart:

@@ -109,13 +109,17 @@ func scrub(s string) string { return authority.ReplaceAllString(s, "[removed]") 
 
 // sanitise returns the document as JSON without the private parts.
 func sanitise(doc any) (json.RawMessage, error) {
-	var in bytes.Buffer
-	e := json.NewEncoder(&in)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(doc); err != nil {
-		return nil, err
+	in, ok := doc.(json.RawMessage) // as the daemon wrote it
+	if !ok {
+		var buf bytes.Buffer
+		e := json.NewEncoder(&buf)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(doc); err != nil {
+			return nil, err
+		}
+		in = buf.Bytes()
 	}
-	c := cleaner{in: bytes.TrimSpace(in.Bytes())}
+	c := cleaner{in: bytes.TrimSpace(in)}
 	c.out = make([]byte, 0, len(c.in))
 	c.value(keep)
 	if c.bad || c.i != len(c.in) {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 10 * time.Second
 
 type fakeDesk struct {
-	Desk // what a test does not expect panics
+	Desk   // what a test does not expect panics
 	status func(ctx context.Context, c Caller, p StatusParams) (Status, error)
 	events func(ctx context.Context, started func(EventsResult) error, yield func(Event) error) error
 	follow func(ctx context.Context, yield func(List) error) error

@@ -36,11 +36,19 @@ func main() {
 	samples := flag.Int("n", 200, "changes per measurement")
 	sizes := flag.String("panes", "1,20,100", "numbers of panes")
 	desk := flag.Bool("desk", false, "measure the desk instead: list, send, events, processes")
+	bridge := flag.Bool("bridge", false, "measure the tools of host-bridge instead, one client and 20 at once")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if *desk {
 		if err := benchDesk(ctx, *akk, *samples); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *bridge {
+		if err := benchBridge(ctx, *akk, *samples); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"akk/agents"
+	"akk/agents/lab"
+)
+
+// This file measures the bridge (make bench-bridge): tools/call of list and
+// status with 50 terminals, one client alone and 20 at once, each with a real
+// `akk host-bridge` of its own.
+
+const (
+	bridgePanes   = 50
+	bridgeClients = 20
+	// callLimit is what issue 7 asks of the 99th percentile.
+	callLimit = 5 * time.Millisecond
+)
+
+// host is one connected client and the terminal it asks about.
+type host struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	id   int
+	row  string
+	size int // of a list's answer, in bytes
+}
+
+func benchBridge(ctx context.Context, akk string, samples int) (err error) {
+	if akk, err = filepath.Abs(akk); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	w, err := newWorld(akk)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	bin, err := lab.Impersonate(self, filepath.Join(w.dir, "codex"), agents.Codex, "0.155.1")
+	if err != nil {
+		return err
+	}
+	if err := w.start(ctx, bin.Native, bridgePanes); err != nil {
+		return err
+	}
+	w.calm()
+	if _, err := w.events(ctx, bridgePanes); err != nil { // all terminals are there
+		return err
+	}
+	hosts := make([]*host, bridgeClients)
+	for i := range hosts {
+		if hosts[i], err = w.host(ctx); err != nil {
+			return err
+		}
+		defer hosts[i].close()
+	}
+	fmt.Printf("%d terminals; ms from a tools/call written to its answer read; a list is %d kB\n", bridgePanes, hosts[0].size/1000)
+	var missed []string
+	for _, n := range []int{1, bridgeClients} {
+		for _, tool := range []string{"list", "status"} {
+			d, err := calls(hosts[:n], tool, samples)
+			if err != nil {
+				return err
+			}
+			slices.Sort(d)
+			at := func(q float64) float64 { return float64(d[min(int(q*float64(len(d))), len(d)-1)]) / 1e6 }
+			verdict := ""
+			if n == 1 {
+				verdict = "ok"
+				if at(0.99) > float64(callLimit)/1e6 {
+					verdict = "MISSED"
+					missed = append(missed, tool)
+				}
+				verdict = fmt.Sprintf("limit p99 %s  %s", callLimit, verdict)
+			}
+			fmt.Printf("%2d clients  %-7s p50 %7.2f  p99 %7.2f  max %7.2f  %s\n", n, tool, at(0.5), at(0.99), at(1), verdict)
+		}
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("missed: %v", missed)
+	}
+	return nil
+}
+
+// host starts a bridge, says hello and lists once.
+func (w *world) host(ctx context.Context) (*host, error) {
+	cmd := exec.CommandContext(ctx, w.akk, "host-bridge")
+	cmd.Env = w.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	h := &host{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	if _, err := h.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}}); err != nil {
+		return nil, err
+	}
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		return nil, err
+	}
+	line, err := h.call("list", map[string]any{})
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Result struct {
+			StructuredContent struct {
+				Terminals []struct {
+					ID string `json:"id"`
+				} `json:"terminals"`
+			} `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		return nil, err
+	}
+	if n := len(r.Result.StructuredContent.Terminals); n != bridgePanes {
+		return nil, fmt.Errorf("the list has %d terminals", n)
+	}
+	h.row, h.size = r.Result.StructuredContent.Terminals[0].ID, len(line)
+	return h, nil
+}
+
+// ask writes one request and reads the line of its answer.
+func (h *host) ask(method string, params any) ([]byte, error) {
+	h.id++
+	req, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": h.id, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.in.Write(append(req, '\n')); err != nil {
+		return nil, err
+	}
+	for {
+		line, err := h.out.ReadBytes('\n')
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method"`)) {
+			return line, nil
+		}
+	}
+}
+
+func (h *host) call(tool string, args map[string]any) ([]byte, error) {
+	line, err := h.ask("tools/call", map[string]any{"name": "agent_knock_knock_" + tool, "arguments": args})
+	if err == nil && (bytes.Contains(line, []byte(`"isError":true`)) || !bytes.Contains(line[:min(len(line), 64)], []byte(`"result"`)) && !bytes.Contains(line, []byte(`"content"`))) {
+		err = fmt.Errorf("%s was refused: %.300s", tool, line)
+	}
+	return line, err
+}
+
+func (h *host) close() {
+	h.in.Close()
+	_ = h.cmd.Wait()
+}
+
+// calls measures n calls, divided among the hosts, which call at once.
+func calls(hosts []*host, tool string, n int) ([]time.Duration, error) {
+	var mu sync.Mutex
+	var all []time.Duration
+	var errs error
+	var wg sync.WaitGroup
+	for _, h := range hosts {
+		wg.Go(func() {
+			args := map[string]any{}
+			if tool == "status" {
+				args["conversation_id"] = h.row
+			}
+			for range max(n/len(hosts), 10) {
+				began := time.Now()
+				_, err := h.call(tool, args)
+				took := time.Since(began)
+				mu.Lock()
+				all, errs = append(all, took), errors.Join(errs, err)
+				mu.Unlock()
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return all, errs
+}
