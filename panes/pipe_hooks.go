@@ -32,6 +32,7 @@ type hooks struct {
 	optional       bool      // the second layout hook exists
 	checked        time.Time // when they were last looked at
 	due            bool
+	again          bool // something changed after the look had begun
 }
 
 // hookGap is how often at most our hooks are looked at, and waited for.
@@ -114,7 +115,11 @@ func ourHooks(out []byte) map[string]string {
 	return found
 }
 
-// wait calls do on the loop for each signal, until the server or we end.
+// wait calls do on the loop whenever something may have been signalled, until
+// the server or we end. tmux keeps one signal for nobody, but a second one
+// takes the first away: so do is called when the next waiter stands, not when
+// the last one was woken, and looks at everything. That it stands is told on a
+// channel of its own, by exactly one signal for each waiter.
 func (p *pipes) wait(channel string, do func()) {
 	s := p.s
 	if p.waiting[channel] {
@@ -123,7 +128,21 @@ func (p *pipes) wait(channel string, do func()) {
 	p.waiting[channel] = true
 	s.background.Go(func() {
 		for {
-			_, err := p.run.exec(context.Background(), []string{"wait-for", channel}, nil)
+			stands := channel + "-stands"
+			ctx, cancel := context.WithCancel(context.Background())
+			told := make(chan struct{})
+			go func() {
+				defer close(told)
+				if _, err := p.run.exec(ctx, []string{"wait-for", stands}, nil); err == nil {
+					s.post(do)
+				}
+			}()
+			_, err := p.run.exec(context.Background(), []string{"wait-for", "-S", stands, ";", "wait-for", channel}, nil)
+			if err != nil {
+				cancel()
+			}
+			<-told
+			cancel()
 			if p.ending.Load() {
 				return
 			}
@@ -131,8 +150,7 @@ func (p *pipes) wait(channel string, do func()) {
 				s.post(func() { delete(p.waiting, channel); p.lost() })
 				return
 			}
-			s.post(do)
-			select { // a storm of events is one event; a signal is kept meanwhile
+			select { // a storm of events is one event
 			case <-time.After(wakeGap):
 			case <-s.life.Done():
 			}
@@ -144,10 +162,12 @@ func (p *pipes) wait(channel string, do func()) {
 // an index replaces the whole list.
 func (p *pipes) verifySoon() {
 	if p.hooks.due {
+		p.hooks.again = true
 		return
 	}
 	p.hooks.due = true
 	p.s.after(max(0, time.Until(p.hooks.checked.Add(verifyGap))), func() {
+		p.hooks.again = false
 		p.run.do([]string{"show-hooks", "-g", ";", "show-hooks", "-gw"}, nil, func(out []byte, err error) {
 			lost := false
 			if err == nil {
@@ -165,6 +185,9 @@ func (p *pipes) verifySoon() {
 					p.s.log.Info("hooks were removed and are set again", "err", fmt.Sprint(err))
 					p.s.changed()
 					p.checkAll()
+				}
+				if p.hooks.again {
+					p.verifySoon()
 				}
 			})
 		})

@@ -227,6 +227,11 @@ func TestPipeLearnsOfChanges(t *testing.T) {
 	waitScreen(t, s, "%0", func(*vtparse.Screen) bool { return true })
 	ts.run("set-hook", "-g", "window-layout-changed", "display-message x")
 	ts.run("set-hook", "-gu", "session-created")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(ts.run("show-hooks", "-g") + ts.run("show-hooks", "-gw"))
+		}
+	})
 	eventually(t, "the hooks are set again", func() bool {
 		h := ts.run("show-hooks", "-g") + ts.run("show-hooks", "-gw")
 		return strings.Contains(h, "window-layout-changed"+hookIndex) && strings.Contains(h, "session-created"+hookIndex)

@@ -80,13 +80,13 @@ func (t *terminal) ensureSession(now time.Time) {
 // stepOne moves one send on and carries out the effects.
 func (t *terminal) stepOne(c *carried, e Event) {
 	e.Now, e.Facts = t.desk.now(), t.facts
-	typing, accepted := c.disp.Typing(), c.disp.Turn.AcceptedAt
+	typing, accepted, kept := c.disp.Typing(), c.disp.Turn.AcceptedAt, c.disp.Kept
 	next, effects := c.disp.Step(e)
 	c.disp = &next
 	if accepted == nil && next.Turn.AcceptedAt != nil {
 		t.bind(c)
 	}
-	if next.Kept != "" {
+	if next.Kept != "" && next.Kept != kept { // once: it may have been put back since
 		t.kept = next.Kept
 	}
 	if typing && !next.Typing() {
