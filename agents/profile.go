@@ -69,6 +69,11 @@ func DecodeProfile(file string, data []byte, p Profile) error {
 	if !ok1 || !ok2 || to.Compare(from) < 0 {
 		return fmt.Errorf("%s: versions from %q to %q are no range: %w", file, h.From, h.To, ErrProfile)
 	}
+	if c, ok := p.(KeyChecker); ok {
+		if err := c.CheckKeys(); err != nil {
+			return fmt.Errorf("%s: %w: %w", file, err, ErrProfile)
+		}
+	}
 	return nil
 }
 

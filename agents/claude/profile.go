@@ -138,6 +138,13 @@ type profile struct {
 	Keys []agents.KeyRule `toml:"keys"`
 }
 
+// CheckKeys implements agents.KeyChecker.
+func (p *profile) CheckKeys() error {
+	s := p.Submit
+	return agents.CheckPlan(agents.SubmitPlan{SettleMillis: s.SettleMillis, DrawMillis: s.DrawMillis, AcceptMillis: s.AcceptMillis, Enter: s.Enter,
+		Interrupt: s.Interrupt})
+}
+
 // knowledge is everything that was loaded.
 type knowledge struct {
 	words    words

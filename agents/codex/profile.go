@@ -94,6 +94,13 @@ type Submit struct {
 	Interrupt agents.InterruptPlan `toml:"interrupt"`
 }
 
+// CheckKeys implements agents.KeyChecker.
+func (p *Profile) CheckKeys() error {
+	s := p.Submit
+	return agents.CheckPlan(agents.SubmitPlan{SettleMillis: s.SettleMillis, DrawMillis: s.DrawMillis, AcceptMillis: s.AcceptMillis, Enter: s.Enter,
+		Clear: s.Clear, Interrupt: s.Interrupt})
+}
+
 // loaded reads the embedded profiles once. They are part of the program, and
 // a test loads them, so an error here can't reach a user.
 var loaded = sync.OnceValue(func() *agents.Profiles[*Profile] {

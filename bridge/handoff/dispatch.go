@@ -13,6 +13,10 @@ import (
 	"akk/agents"
 )
 
+// pastesUnseen refuses a text of several lines: tmux below 3.7 tells the mode
+// to nobody, so it is known only of an agent that set it while akk looked on.
+const pastesUnseen = "akk has not seen that the agent takes bracketed pastes"
+
 // Phase is where a Dispatch stands.
 type Phase string
 
@@ -214,7 +218,7 @@ func (d Dispatch) proof(e Event) (Dispatch, []Effect) {
 		return d.refuse(missing[0].What)
 	}
 	if strings.Contains(d.Text, "\n") && !e.Facts.Screen.Modes.BracketedPaste {
-		return d.refuse("the agent does not take bracketed pastes now: each line would be submitted by itself") // B5
+		return d.refuse(pastesUnseen + ": each line of the text could be submitted by itself") // B5
 	}
 	if d.Steps > 0 { // the prepared stage is durable, the composer is proven empty
 		if e.Facts.Reading.Composer != agents.ComposerEmpty {

@@ -48,7 +48,26 @@ func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
 			}
 		}
 	}
+	if len(found) == 0 && socket != "" {
+		if err := d.elsewhere(id, socket); err != nil {
+			return nil, err
+		}
+	}
 	return one(id, found)
+}
+
+// elsewhere tells that a pane is on another server than the one that the caller
+// is on or has named; nil if it is on none.
+func (d *Desk) elsewhere(id, socket string) *rpc.Error {
+	for _, s := range d.serverList() {
+		if s.id.Socket == socket {
+			continue
+		}
+		if _, ok := s.prov.Pane(id); ok {
+			return &rpc.Error{Code: rpc.CodeNotFound, Message: fmt.Sprintf("there is no pane %s on the server %s, but on %s", id, socket, s.id.Socket), Cure: "name that server with -S " + s.id.Socket}
+		}
+	}
+	return nil
 }
 
 func isRef(id string) bool {
@@ -116,6 +135,11 @@ func (d *Desk) resolvePane(id, socket string) (pane, *rpc.Error) {
 	}
 	switch len(found) {
 	case 0:
+		if socket != "" {
+			if err := d.elsewhere(id, socket); err != nil {
+				return pane{}, err
+			}
+		}
 		return pane{}, &rpc.Error{Code: rpc.CodeNotFound, Message: fmt.Sprintf("there is no pane %s on the attached servers", id), Cure: "run `tmux list-panes -a`, or name the server with -L or -S"}
 	case 1:
 		return found[0], nil

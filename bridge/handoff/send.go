@@ -275,6 +275,9 @@ func sendDoc(t Turn, replayed bool) rpc.Send {
 	case t.Outcome == OutcomeNotSubmitted:
 		s.Status, s.SubmissionOutcome, s.DeliveryReceipt, s.SafeToRetry = "submission_aborted", "aborted", "", true
 		s.Cure = "send it again; nothing was typed"
+		if strings.Contains(t.Reason, pastesUnseen) {
+			s.Cure = "put the task on one line; once the agent has taken a task, akk knows how it takes pastes"
+		}
 		next("retry", false)
 	case t.Outcome == OutcomeNotAccepted:
 		s.Status, s.SubmissionOutcome, s.DeliveryReceipt = "submission_not_accepted", "not_accepted", "not_accepted"

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"akk/bridge/rpc"
@@ -117,7 +118,11 @@ func sendText(s *rpc.Send) string {
 		return "The task stands in the agent's composer and was not taken" + why + ". Do not send it again; ask the human to look at the terminal." + follow
 	case "aborted":
 		if s.SafeToRetry {
-			return "Nothing was typed" + why + ".\nNext: send it again when agent_knock_knock_list offers send for the terminal."
+			next := "send it again when agent_knock_knock_list offers send for the terminal"
+			if s.Cure != "" && !strings.HasPrefix(s.Cure, "send it again") {
+				next = inTools.Replace(s.Cure)
+			}
+			return "Nothing was typed" + why + ".\nNext: " + next + "."
 		}
 		return "Nothing was typed" + why + "." + follow
 	}

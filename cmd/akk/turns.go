@@ -29,6 +29,10 @@ func newTurns(a *app) *cobra.Command {
 			if a.json {
 				return a.print(list)
 			}
+			if len(list) == 0 && p.All {
+				a.printf("no task was sent yet\n")
+				return nil
+			}
 			if len(list) == 0 {
 				a.printf("no task is open; ended ones: akk turns --all\n")
 				return nil

@@ -68,6 +68,10 @@ func Load(path string) (Config, error) {
 	if !named {
 		path = Path()
 	}
+	st, err := os.Stat(path) // a FIFO would be waited for for ever
+	if err == nil && !st.Mode().IsRegular() {
+		return Config{}, &Problem{Path: path, What: "is no regular file", Cure: "make it a file, or name another one"}
+	}
 	b, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:

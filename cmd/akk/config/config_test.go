@@ -87,3 +87,10 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A FIFO in the settings' place would be waited for for ever.
+func TestLoadNoRegularFile(t *testing.T) {
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "regular file") {
+		t.Errorf("%v", err)
+	}
+}
