@@ -98,6 +98,10 @@ type Provider interface {
 	// Input is the only way a byte goes into a pane.
 	Input(ctx context.Context, w Write) (Sent, error)
 
+	// Release ends a Hold of ours on a pane at once; nothing to end is no
+	// error. Without it the dead-man's switch does so after 2 s.
+	Release(ctx context.Context, id string) error
+
 	// Processes returns the process tree below the pane's process, wrappers
 	// included, parents before children.
 	Processes(id string) []agents.Process

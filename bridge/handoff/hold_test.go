@@ -141,6 +141,7 @@ func TestTakeoverBetweenTextAndEnter(t *testing.T) {
 	if s.Status != "submission_not_accepted" || !strings.Contains(s.Reason, "took the terminal") || p.bytes() != "the task" || s.Delivered {
 		t.Fatalf("%+v %q", s, p.bytes())
 	}
+	b.until("the keys are the human's at once", func() bool { return b.w.releases(p.id) == 1 })
 	p.accept()
 	b.until("accepted after all", func() bool { return b.turn(s.TurnID).Stage == StageAccepted })
 }

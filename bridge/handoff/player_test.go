@@ -262,6 +262,8 @@ type world struct {
 	refuse  map[string]error // next Input of a pane fails with it
 	audit   map[string]error
 	writes  int
+
+	released map[string]int // by pane
 }
 
 type worldPane struct {
@@ -433,6 +435,18 @@ func (w *world) Processes(id string) []agents.Process {
 	}
 	return nil
 }
+
+func (w *world) Release(_ context.Context, id string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.released == nil {
+		w.released = map[string]int{}
+	}
+	w.released[id]++
+	return nil
+}
+
+func (w *world) releases(id string) int { w.mu.Lock(); defer w.mu.Unlock(); return w.released[id] }
 
 func (w *world) Tap(string) (panes.Tap, error) { return nil, panes.ErrNoPane }
 func (w *world) Close() error                  { return nil }

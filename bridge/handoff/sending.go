@@ -91,6 +91,9 @@ func (t *terminal) stepOne(c *carried, e Event) {
 	}
 	if typing && !next.Typing() {
 		t.facts.Busy = ""
+		if next.Turn.Dispatched && !next.Turn.Entered {
+			t.release() // whoever stopped it gets his keys at once
+		}
 	}
 	switch next.Phase { // R226: the text lives no longer than it is needed
 	case PhaseWatch:
@@ -142,6 +145,18 @@ func (t *terminal) do(c *carried, eff Effect) {
 	case EffPoll:
 		t.feed.urgent()
 	}
+}
+
+// release ends the lock that the text was typed under.
+func (t *terminal) release() {
+	prov, id := t.srv.prov, t.key.Pane.Pane
+	t.srv.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), inputTimeout)
+		defer cancel()
+		if err := prov.Release(ctx, id); err != nil {
+			t.desk.log.Debug("a lock ends by its own switch", "pane", id, "error", err)
+		}
+	})
 }
 
 func enterKey(p agents.SubmitPlan) string {
