@@ -506,3 +506,30 @@ func TestMovedPaneIsRespawned(t *testing.T) {
 	waitScreen(t, s, "%1", shows("AGAIN"))
 	audited(t, s, "%1")
 }
+
+// B95: answers to a program's own questions to its terminal come from tmux
+// alone: a mirror answers nothing, so none arrives twice or as typed text.
+func TestB95QueriesAreAnsweredByTmuxAlone(t *testing.T) {
+	ask := func(watched bool) string {
+		ts := newTmux(t, "sh", "-c", `stty raw -echo; dd bs=1 count=1 2>/dev/null >&2; printf '\033[c\033[>c\033[>q\033[6n\033]10;?\033\\\033]11;?\033\\'; exec cat -v`)
+		if watched {
+			s := openServer(t, ts)
+			waitScreen(t, s, "%0", func(*vtparse.Screen) bool { return true })
+		}
+		ts.say("%0", "g")
+		for _, w := range []string{"1R", "END"} { // END comes behind every answer
+			if w == "END" {
+				ts.say("%0", w)
+			}
+			eventually(t, "the answers", func() bool { return strings.Contains(ts.run("capture-pane", "-p", "-t", "%0"), w) })
+		}
+		return ts.run("capture-pane", "-p", "-t", "%0")
+	}
+	without := ask(false)
+	if !strings.Contains(without, "[?1;2c") {
+		t.Fatalf("tmux itself answers nothing: %q", without)
+	}
+	if with := ask(true); with != without {
+		t.Errorf("beside a mirror the program read %q, alone %q", with, without)
+	}
+}
