@@ -13,9 +13,11 @@ import (
 	"akk/agents"
 )
 
-// pastesUnseen refuses a text of several lines: tmux below 3.7 tells the mode
-// to nobody, so it is known only of an agent that set it while akk looked on.
-const pastesUnseen = "akk has not seen that the agent takes bracketed pastes"
+// pastesOff refuses a text of several lines. Below 3.7 tmux tells the mode of an
+// agent that began before akk to nobody, but pastes by it all the same, and both
+// agents ask for bracketed pastes when they start: not known is no refusal. The
+// draft is compared before Enter in any case.
+const pastesOff = "the agent does not take bracketed pastes now"
 
 // Phase is where a Dispatch stands.
 type Phase string
@@ -217,8 +219,8 @@ func (d Dispatch) proof(e Event) (Dispatch, []Effect) {
 		}
 		return d.refuse(missing[0].What)
 	}
-	if strings.Contains(d.Text, "\n") && !e.Facts.Screen.Modes.BracketedPaste {
-		return d.refuse(pastesUnseen + ": each line of the text could be submitted by itself") // B5
+	if m := e.Facts.Screen.Modes; strings.Contains(d.Text, "\n") && m.Known && !m.BracketedPaste {
+		return d.refuse(pastesOff + ": each line would be submitted by itself") // B5
 	}
 	if d.Steps > 0 { // the prepared stage is durable, the composer is proven empty
 		if e.Facts.Reading.Composer != agents.ComposerEmpty {

@@ -275,8 +275,8 @@ func sendDoc(t Turn, replayed bool) rpc.Send {
 	case t.Outcome == OutcomeNotSubmitted:
 		s.Status, s.SubmissionOutcome, s.DeliveryReceipt, s.SafeToRetry = "submission_aborted", "aborted", "", true
 		s.Cure = "send it again; nothing was typed"
-		if strings.Contains(t.Reason, pastesUnseen) {
-			s.Cure = "put the task on one line; once the agent has taken a task, akk knows how it takes pastes"
+		if strings.Contains(t.Reason, pastesOff) {
+			s.Cure = "put the task on one line"
 		}
 		next("retry", false)
 	case t.Outcome == OutcomeNotAccepted:
