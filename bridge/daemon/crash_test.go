@@ -114,7 +114,7 @@ func readFile(dir, name string) string {
 
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(15 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); !f(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

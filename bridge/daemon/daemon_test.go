@@ -77,7 +77,7 @@ func ensure(t *testing.T, o Options) (string, *rpc.Client) {
 
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("pid %d still runs", pid)
 		}

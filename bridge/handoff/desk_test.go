@@ -76,7 +76,7 @@ func (b *bench) restart() { b.close(); b.open() }
 // until waits for a predicate.
 func (b *bench) until(what string, f func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(2 * time.Millisecond) {
 		if f() {
 			return
 		}

@@ -184,7 +184,7 @@ func TestR223NothingHeld(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Error("the store waits for a callback")
 	}
 	if st := b.turnStatus(s.TurnID); st.CallbackDelivery == nil || st.CallbackDelivery.AttemptState != "in_flight" {

@@ -30,7 +30,7 @@ func TestOwnCallback(t *testing.T) {
 	var l rpc.Lease
 	select {
 	case l = <-leases:
-	case <-time.After(10 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Fatal("no callback")
 	}
 	good := rpc.SendParams{ID: row.ID, Request: l.Envelope.Event.Body, RequestID: l.Envelope.DeliveryID, AcceptWaitMillis: 5000}

@@ -61,7 +61,7 @@ func (in *inbox) next(typ string) rpc.Envelope {
 			in.b.t.Fatalf("got a %s, want %s: %+v", e.Event.Type, typ, e.Event)
 		}
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(60 * time.Second):
 		in.b.t.Fatalf("no callback %s", typ)
 	}
 	panic("unreachable")
@@ -140,7 +140,7 @@ func TestR175HostIsTold(t *testing.T) {
 		if st.TimedOut || st.Conversation.Status != "waiting_for_openclaw" {
 			t.Errorf("the wait ended with %s, timed out %v", st.Conversation.Status, st.TimedOut)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(60 * time.Second):
 		t.Fatal("status waits on although a dialog stands")
 	}
 	for range 20 {

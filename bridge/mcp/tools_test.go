@@ -214,7 +214,7 @@ func TestResources(t *testing.T) {
 	// A subscription of the newest protocol is registered after the client's
 	// call has returned: the event is told until everybody has heard it.
 	want := map[string]bool{terminalsURI: true, turnStart + "turn-1": true, odd: true}
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(60 * time.Second)
 	for seq := uint64(1); len(want) > 0; {
 		select {
 		case d.events <- rpc.Event{Seq: seq, Type: "turn", TerminalID: termID, TurnID: "turn-1"}:
