@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"slices"
 	"strings"
@@ -54,12 +55,18 @@ type Command struct {
 	// Count tells the number of body lines of reply i, from the replies before
 	// it; < 0 unknown. nil = all unknown.
 	Count func(i int, before []Reply) int
+	// Plain is how many of the first replies have no line that begins with "%":
+	// one that does is a notification, which some versions put into blocks.
+	Plain int
 	// Done gets all replies in the stream's order, from the reader's goroutine;
 	// it must not wait. err is a *CommandError when tmux refused a part (the
 	// replies up to and with that one are given), ErrNotSent when tmux never
 	// saw the line, else why its answer is lost: ErrGone, ErrDeadline.
 	Done func(replies []Reply, err error)
 }
+
+// AllPlain is Plain for a command of which no reply is raw text (a screen).
+const AllPlain = math.MaxInt
 
 // Config starts a client.
 type Config struct {
@@ -333,12 +340,16 @@ func (s sink) head() *pending {
 	return s.c.flying[0]
 }
 
-func (s sink) Begin() int {
+func (s sink) Begin() (rows int, plain bool) {
 	p := s.head()
-	if p == nil || p.Count == nil {
-		return -1
+	if p == nil {
+		return -1, false
 	}
-	return p.Count(len(p.got), p.got)
+	rows, plain = -1, len(p.got) < p.Plain
+	if p.Count != nil {
+		rows = p.Count(len(p.got), p.got)
+	}
+	return rows, plain
 }
 
 func (s sink) Reply(r Reply) {

@@ -20,6 +20,7 @@ func FuzzParser(f *testing.F) {
 		}
 	}
 	f.Add([]byte("%begin 1 2 1\n%end 1 2 1\n%end 1 2 1\n"), uint64(3), uint8(1))
+	f.Add([]byte("%begin 1 2 1\nrow\n%output %0 \\015\n%exit\n%end 1 2 1\n%error 1 2 1\n"), uint64(5), uint8(9))
 	f.Add([]byte("\x1bP1000p%begin 1 2 0\r\n%end 1 2 0\r\n%output %0 \\015\r\n%exit\r\n\x1b\\"), uint64(9), uint8(0))
 	f.Fuzz(func(t *testing.T, data []byte, seed uint64, want uint8) {
 		whole := tellCounted(want, data)
@@ -36,10 +37,10 @@ func FuzzParser(f *testing.F) {
 }
 
 // tellCounted tells what a parser says when every block of ours has want%8
-// lines for sure (0: not known).
+// lines for sure (0: not known), and is plain if bit 3 of want says so.
 func tellCounted(want uint8, pieces ...[]byte) string {
 	var p Parser
-	s := &teller{}
+	s := &teller{pure: want&8 != 0}
 	if n := int(want % 8); n > 0 {
 		s.want = func() int { return n }
 	}

@@ -2,6 +2,7 @@ package controlmode
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 )
 
@@ -9,7 +10,9 @@ import (
 // Invariants: a block ends only at a line that repeats all three fields of its
 // %begin and, where the number of body lines is known, not before they have
 // all come (a screen may show any line, "%end" included); what is outside of
-// every block and not known is noise.
+// every block and not known is noise. Some versions put notifications into
+// blocks (tmux 5458): they are found where a body can't hold such a line, or
+// holds too many.
 
 // maxLine bounds one line; tmux cuts output at 8 KiB, but a reply may be as
 // wide as a pane with an attribute change per cell.
@@ -34,9 +37,10 @@ func (r Reply) Text() string { return string(bytes.Join(r.Lines, []byte("\n"))) 
 type Sink interface {
 	// Output is a chunk of a pane's bytes, unescaped; pane is "%3".
 	Output(pane []byte, data []byte)
-	// Begin asks how many body lines the block that begins will have; < 0 when
-	// that is not known. Only asked for our own commands.
-	Begin() int
+	// Begin asks how many body lines the block that begins will have, < 0 when
+	// that is not known, and whether it is plain: none of them begins with "%".
+	// Only asked for our own commands.
+	Begin() (rows int, plain bool)
 	// Reply's Lines may be kept.
 	Reply(Reply)
 	// Notify is any other %line: name without '%', args the rest.
@@ -56,6 +60,7 @@ type Parser struct {
 	wrapped bool // -CC: lines end in CR LF
 	in      bool // in a block
 	want    int  // body lines still to come for sure, < 0 unknown
+	plain   bool // no body line begins with "%"
 	reply   Reply
 	size    int    // bytes of reply
 	fields  []byte // the three fields as written
@@ -121,6 +126,29 @@ func (p *Parser) one(l []byte, s Sink) {
 		}
 		return
 	}
+	if bytes.HasPrefix(l, []byte("%begin ")) || bytes.Equal(l, []byte("%begin")) {
+		p.begin(l, s)
+		return
+	}
+	p.notice(l, s)
+}
+
+func (p *Parser) begin(l []byte, s Sink) {
+	args := bytes.TrimPrefix(l, []byte("%begin "))
+	r, ok := header(args)
+	if !ok {
+		s.Noise(l)
+		return
+	}
+	p.in, p.reply, p.want, p.plain, p.size = true, r, -1, false, 0
+	p.fields = append(p.fields[:0], args...)
+	if r.Ours {
+		p.want, p.plain = s.Begin()
+	}
+}
+
+// notice is a line that stands outside of every block, whole.
+func (p *Parser) notice(l []byte, s Sink) {
 	name, args, _ := bytes.Cut(l[1:], []byte(" "))
 	switch string(name) {
 	case "output":
@@ -138,17 +166,6 @@ func (p *Parser) one(l []byte, s Sink) {
 			return
 		}
 		s.Output(pane, p.unescape(data))
-	case "begin":
-		r, ok := header(args)
-		if !ok {
-			s.Noise(l)
-			return
-		}
-		p.in, p.reply, p.want, p.size = true, r, -1, 0
-		p.fields = append(p.fields[:0], args...)
-		if r.Ours {
-			p.want = s.Begin()
-		}
 	case "end", "error":
 		s.Noise(l)
 	default:
@@ -162,19 +179,65 @@ func (p *Parser) body(l []byte, s Sink) {
 		end, p.reply.Err = bytes.CutPrefix(l, []byte("%error "))
 		isEnd = p.reply.Err
 	}
-	if isEnd && bytes.Equal(end, p.fields) && len(p.reply.Lines) >= p.want {
+	if isEnd && bytes.Equal(end, p.fields) && (len(p.reply.Lines) >= p.want || p.plain && p.reply.Err) {
 		r := p.reply
 		p.in, p.reply = false, Reply{}
+		if p.want >= 0 && !r.Err {
+			r.Lines = p.strays(r.Lines, p.want, s)
+		}
 		s.Reply(r)
 		return
 	}
 	p.reply.Err = false
+	if p.plain && announces(l) {
+		p.notice(l, s)
+		return
+	}
 	if p.size += len(l) + 1; p.size > maxBody {
 		p.reply.Lines, p.size = nil, 0
 		s.Overlong()
 		return
 	}
 	p.reply.Lines = append(p.reply.Lines, bytes.Clone(l))
+}
+
+// strays hands on the notifications of a body that has more lines than it
+// should, if they can be told from the rest: then there are as many of them as
+// lines are too many. A screen that shows such lines too stays as it came; its
+// reader finds that it has too many rows.
+func (p *Parser) strays(lines [][]byte, want int, s Sink) [][]byte {
+	n := 0
+	for _, l := range lines {
+		if announces(l) {
+			n++
+		}
+	}
+	if n == 0 || n != len(lines)-want {
+		return lines
+	}
+	return slices.DeleteFunc(lines, func(l []byte) bool {
+		is := announces(l)
+		if is {
+			p.notice(l, s)
+		}
+		return is
+	})
+}
+
+// announced are the notifications of all versions to 3.8. exit is none: it is
+// the client's own last word, and stands in no block.
+var announced = map[string]bool{"output": true, "extended-output": true, "pause": true, "continue": true, "layout-change": true,
+	"window-add": true, "window-close": true, "window-renamed": true, "unlinked-window-add": true, "unlinked-window-close": true,
+	"unlinked-window-renamed": true, "window-pane-changed": true, "session-window-changed": true, "session-changed": true,
+	"client-session-changed": true, "client-detached": true, "session-renamed": true, "sessions-changed": true, "pane-mode-changed": true,
+	"subscription-changed": true, "config-error": true, "message": true, "paste-buffer-changed": true, "paste-buffer-deleted": true}
+
+func announces(l []byte) bool {
+	if len(l) == 0 || l[0] != '%' {
+		return false
+	}
+	name, _, _ := bytes.Cut(l[1:], []byte(" "))
+	return announced[string(name)]
 }
 
 // header reads "<time> <number> [<flags>]"; old servers have no flags.

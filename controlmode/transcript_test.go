@@ -67,6 +67,7 @@ func latin1(s string) string {
 type teller struct {
 	b    strings.Builder
 	want func() int
+	pure bool // blocks of ours are plain
 	got  []Reply
 }
 
@@ -80,11 +81,11 @@ func (s *teller) Output(pane, data []byte) {
 	fmt.Fprintf(&s.b, "output %s %q\n", pane, data)
 }
 
-func (s *teller) Begin() int {
+func (s *teller) Begin() (int, bool) {
 	if s.want != nil {
-		return s.want()
+		return s.want(), s.pure
 	}
-	return -1
+	return -1, s.pure
 }
 
 func (s *teller) Reply(r Reply) {

@@ -87,13 +87,13 @@ func (s *Server) audit(a *audit) {
 		return
 	}
 	if m.dirty {
-		m.show() // so that the frame's end is looked for
+		m.show(false) // so that the frame's end is looked for
 		wait()
 		return
 	}
 	seen := m.seen
 	line := "display-message -p -t " + m.id + " '#{pane_height} #{cursor_x} #{cursor_y} #{pane_width}' ; capture-pane -p -e -N -t " + m.id
-	c.do(controlmode.Command{Line: line, Blocks: 2, Count: auditLines}, func(r []controlmode.Reply, err error) {
+	c.do(controlmode.Command{Line: line, Blocks: 2, Count: auditLines, Plain: 1}, func(r []controlmode.Reply, err error) {
 		switch {
 		case s.gone:
 			a.done(nil, ErrServerGone)

@@ -23,7 +23,7 @@ var (
 
 // Refused is returned by Input when nothing was typed.
 type Refused struct {
-	Reason string // identity | mode | synchronized | cursor | screen | dead | input_off | text | owner | late
+	Reason string // identity | mode | synchronized | cursor | screen | dead | input_off | text | owner | late | unread
 	Detail string
 }
 

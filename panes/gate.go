@@ -99,7 +99,7 @@ func (s *Server) load(t *try) {
 		return
 	}
 	t.buffer = bufferPrefix + t.tag
-	t.m.feeder.do(controlmode.Command{Line: "set-buffer -b " + t.buffer + " -- " + controlmode.Quote(t.w.Paste), Blocks: 1}, func(_ []controlmode.Reply, err error) {
+	t.m.feeder.do(controlmode.Command{Line: "set-buffer -b " + t.buffer + " -- " + controlmode.Quote(t.w.Paste), Blocks: 1, Plain: 1}, func(_ []controlmode.Reply, err error) {
 		if err == nil && t.m.feeder != nil && !t.m.feeder.lost {
 			s.typeIn(t)
 			return
@@ -166,7 +166,7 @@ func (s *Server) gateLine(t *try, yes, no []string) string {
 }
 
 func (s *Server) doGate(t *try, line string, done func([]controlmode.Reply, error)) {
-	t.m.feeder.do(controlmode.Command{Line: line, Until: func(r controlmode.Reply) bool {
+	t.m.feeder.do(controlmode.Command{Line: line, Plain: controlmode.AllPlain, Until: func(r controlmode.Reply) bool {
 		x := r.Text()
 		return strings.HasPrefix(x, "akk-sent-"+t.tag) || strings.HasPrefix(x, "akk-refused-"+t.tag)
 	}}, done)

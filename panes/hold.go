@@ -73,7 +73,7 @@ func (s *Server) unlock(m *mirror, done func(error)) {
 		done(nil)
 		return
 	}
-	m.feeder.do(controlmode.Command{Line: unlockLine(m.id, tag) + " ; display-message -p akk-released-" + tag, Until: func(r controlmode.Reply) bool {
+	m.feeder.do(controlmode.Command{Line: unlockLine(m.id, tag) + " ; display-message -p akk-released-" + tag, Plain: controlmode.AllPlain, Until: func(r controlmode.Reply) bool {
 		return r.Text() == "akk-released-"+tag
 	}}, func(_ []controlmode.Reply, err error) {
 		if m.hold == tag {

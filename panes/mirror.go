@@ -57,6 +57,9 @@ type mirror struct {
 	changed  time.Time       // since when
 	stood    time.Time       // of the newest standing audit
 
+	doubted time.Time // since when it does not follow the pane, zero: it does
+	cause   error     // why the newest sync failed
+
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap
 	looking bool // a look at the program is due
@@ -79,6 +82,9 @@ func (m *mirror) take(in Info, shownIn []string) {
 		m.s.after(orphanCheck, m.s.changed)
 	}
 	in.PaneBorn = old.PaneBorn
+	if !in.Dead {
+		in.Unsynced, in.UnsyncedWhy = old.Unsynced, old.UnsyncedWhy
+	}
 	if in.PanePID != old.PanePID || in.PaneBorn.IsZero() {
 		in.PaneBorn, _ = processStart(in.PanePID)
 	}
@@ -165,7 +171,10 @@ func (m *mirror) resized(cols, rows int) {
 
 // stale forgets how to go on; the last screen stays readable but every proof
 // needs an audit, which needs a seed.
-func (m *mirror) stale() { m.state, m.held, m.again = unsynced, nil, false }
+func (m *mirror) stale() {
+	m.state, m.held, m.again = unsynced, nil, false
+	m.doubt()
+}
 
 func (m *mirror) fail(err error) {
 	w := m.waiters
@@ -214,7 +223,8 @@ func (m *mirror) write(data []byte) {
 	m.term.Write(data)
 	m.arm()
 	if bytes.Contains(data, frameEnd) {
-		m.show() // a frame that is followed at once by the next is seen too
+		// A frame that is followed at once by the next is seen too.
+		m.show(bytes.HasSuffix(data, frameEnd))
 		return
 	}
 	if !m.dirty {
@@ -241,7 +251,7 @@ func (s *Server) showDirty() {
 	for i, m := range s.dirty {
 		s.dirty[i] = nil
 		if m.dirty && m.state == live && s.mirrors[m.id] == m {
-			m.show()
+			m.show(false)
 		}
 		m.dirty = false
 	}
@@ -256,11 +266,12 @@ func (m *mirror) expire(serial uint64) {
 		return
 	}
 	m.term.Expire(serial)
-	m.show()
+	m.show(false)
 }
 
-// show publishes the terminal's screen and sees to the frame's end.
-func (m *mirror) show() {
+// show publishes the terminal's screen and sees to the frame's end. closed: the
+// program said that the frame is whole (DEC 2026), so no silence is waited for.
+func (m *mirror) show(closed bool) {
 	m.dirty = false
 	scr := m.term.Screen()
 	if scr != m.screen {
@@ -273,12 +284,12 @@ func (m *mirror) show() {
 		m.s.tell(Update{Kind: UpdateScreen, Pane: m.id, Screen: scr, Time: m.last})
 		m.frame = true
 	}
-	if m.torn && !scr.Torn {
-		m.torn = false
+	closed = (closed || m.torn) && !scr.Torn
+	m.torn = scr.Torn
+	if closed {
 		m.ended()
 		return
 	}
-	m.torn = scr.Torn
 	if !m.timing {
 		m.quietIn(frameDelay)
 	}

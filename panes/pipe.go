@@ -171,14 +171,9 @@ func (p *pipes) close() {
 // shown makes a pane readable again.
 func (p *pipes) shown(m *mirror) {
 	p.s.pub.Lock()
-	x := p.s.pub.byID[m.id]
-	back := x != nil && x.why != nil
-	if x != nil {
+	defer p.s.pub.Unlock()
+	if x := p.s.pub.byID[m.id]; x != nil {
 		x.why = nil
-	}
-	p.s.pub.Unlock()
-	if back {
-		p.s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: time.Now()})
 	}
 }
 
@@ -200,6 +195,7 @@ func (p *pipes) unreadable(m *mirror, why error) {
 		m.feeder.closePipe()
 	}
 	m.feeder, m.term, m.screen, m.why = nil, nil, nil, why
+	m.doubt()
 	p.s.pub.Lock()
 	if x := p.s.pub.byID[m.id]; x != nil {
 		x.screen, x.why = nil, why
@@ -214,7 +210,7 @@ func (p *pipes) unreadable(m *mirror, why error) {
 		t.gap()
 	}
 	p.s.log.Info("pane can't be read", "pane", m.id, "why", why)
-	p.s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: time.Now()})
+	m.tellUnsynced()
 }
 
 // leave keeps away from a pane for a while, then tries again.

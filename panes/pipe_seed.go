@@ -37,6 +37,7 @@ func (p *pipes) seed(m *mirror) {
 		m.feeder.closePipe()
 	}
 	m.state, m.held, m.again = pausing, nil, false
+	m.doubt()
 	m.feeder = p.cmd // commands go out, no byte comes yet
 	if !slices.Contains(p.queue, m) {
 		p.queue = append(p.queue, m)
@@ -88,6 +89,7 @@ func (p *pipes) answered(m *mirror, o *opening, out []byte, err error) {
 	case err != nil:
 		delete(p.open, m)
 		o.drop()
+		m.cause = err
 		m.stale()
 		m.feeder = nil
 		p.s.changed() // most likely the pane is gone
@@ -153,6 +155,7 @@ func (p *pipes) plant(m *mirror, o *opening) {
 	if err := m.plant(o.reply, nil); err != nil {
 		unix.Close(fd)
 		s.log.Warn("pane could not be read", "pane", m.id, "err", err)
+		m.cause = err
 		m.stale()
 		m.seedLater()
 		return

@@ -118,6 +118,16 @@ func TestPipeNeverTakesAnothersPipe(t *testing.T) {
 	if _, err := s.Screen("%0"); !errors.Is(err, ErrTaken) || !errors.Is(err, ErrNotSynced) {
 		t.Error(err)
 	}
+	// What is known of it says so, and a text is refused for the true reason.
+	in := until(t, s, "%0", "the pane to be told as not mirrored", func(in Info, _ bool) bool { return !in.Unsynced.IsZero() })
+	if !strings.Contains(in.UnsyncedWhy, "in use by another pipe-pane") || !strings.Contains(in.UnsyncedWhy, "; end that one (tmux pipe-pane -t %0)") {
+		t.Errorf("why: %q", in.UnsyncedWhy)
+	}
+	refused(t, s, Write{Identity: in.Identity, Paste: "NEVER"}, "unread")
+	refused(t, s, Write{Identity: in.Identity, Keys: []byte("NEVER")}, "unread")
+	if _, err := s.Input(within(t), Write{Identity: in.Identity, Paste: "NEVER"}); !strings.Contains(err.Error(), "tmux pipe-pane -t %0") {
+		t.Errorf("no cure: %v", err)
+	}
 	ts.run("send-keys", "-t", "%0", "hello", "Enter")
 	logged := func(text string) func() bool {
 		return func() bool { b, _ := os.ReadFile(file); return strings.Contains(string(b), text) }
@@ -137,6 +147,13 @@ func TestPipeNeverTakesAnothersPipe(t *testing.T) {
 	waitScreen(t, s, "%0", shows("hello"))
 	if err := s.Unreadable("%0"); err != nil {
 		t.Error(err)
+	}
+	in = until(t, s, "%0", "the pane to be mirrored", func(in Info, _ bool) bool { return in.Unsynced.IsZero() })
+	if in.UnsyncedWhy != "" {
+		t.Errorf("still: %q", in.UnsyncedWhy)
+	}
+	if b, _ := os.ReadFile(file); strings.Contains(string(b), "NEVER") {
+		t.Error("a refused text was typed")
 	}
 	if got := ts.run("display-message", "-p", "-t", "%1", "#{pane_pipe}"); got != "1" {
 		t.Error("the user's second pipe is gone")

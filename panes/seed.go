@@ -40,8 +40,9 @@ func (s *Server) seed(m *mirror) {
 		return
 	}
 	m.state, m.held, m.again = pausing, nil, false
+	m.doubt()
 	c := m.feeder
-	c.do(controlmode.Command{Line: "refresh-client -A '" + m.id + ":pause'", Blocks: 1}, func(_ []controlmode.Reply, err error) {
+	c.do(controlmode.Command{Line: "refresh-client -A '" + m.id + ":pause'", Blocks: 1, Plain: 1}, func(_ []controlmode.Reply, err error) {
 		if m.feeder != c || s.mirrors[m.id] != m {
 			return
 		}
@@ -54,11 +55,12 @@ func (s *Server) seed(m *mirror) {
 	t := " -t " + m.id
 	line := "display-message -p" + t + " '" + seedFields + "' ; capture-pane -p -e -N" + t + " ; capture-pane -p -J -N" + t +
 		" ; capture-pane -p -e -N -a -q" + t + " ; capture-pane -p -P -C" + t + " ; refresh-client -A '" + m.id + ":continue'"
-	c.do(controlmode.Command{Line: line, Blocks: 6, Count: seedLines}, func(r []controlmode.Reply, err error) {
+	c.do(controlmode.Command{Line: line, Blocks: 6, Count: seedLines, Plain: 1}, func(r []controlmode.Reply, err error) {
 		if m.feeder != c || s.mirrors[m.id] != m {
 			return
 		}
 		if err != nil {
+			m.cause = err
 			m.stale()
 			s.changed() // most likely the pane is gone
 			m.seedLater()
@@ -73,6 +75,7 @@ func (s *Server) seed(m *mirror) {
 		}
 		if err := m.plant(r, held); err != nil {
 			s.log.Warn("pane could not be read", "pane", m.id, "err", err)
+			m.cause = err
 			m.stale()
 			m.seedLater()
 		}
@@ -158,6 +161,7 @@ func (m *mirror) plant(r []controlmode.Reply, held []byte) error {
 		return err
 	}
 	m.term, m.state, m.fresh = t, live, true
+	m.synced()
 	m.resized(seed.Cols, seed.Rows)
 	if m.last.IsZero() {
 		m.last = time.Now()
@@ -176,7 +180,7 @@ func (m *mirror) plant(r []controlmode.Reply, held []byte) error {
 		return nil
 	}
 	m.arm()
-	m.show()
+	m.show(false)
 	return nil
 }
 

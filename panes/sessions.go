@@ -125,7 +125,8 @@ func (s *Server) startNext() {
 	c.client = cl
 	s.sessions[id] = c
 	s.starting = c
-	c.do(controlmode.Command{Line: "display-message -p attached", Blocks: 1}, func(_ []controlmode.Reply, err error) {
+	s.log.Debug("control client starts", "session", id)
+	c.do(controlmode.Command{Line: "display-message -p attached", Blocks: 1, Plain: 1}, func(_ []controlmode.Reply, err error) {
 		if s.starting == c {
 			s.starting = nil
 		}
@@ -284,7 +285,7 @@ func (s *Server) list(after func()) {
 		}
 		return
 	}
-	c.do(controlmode.Command{Line: "list-panes -a -F '" + listFormat + "'", Blocks: 1}, func(r []controlmode.Reply, err error) {
+	c.do(controlmode.Command{Line: "list-panes -a -F '" + listFormat + "'", Blocks: 1, Plain: 1}, func(r []controlmode.Reply, err error) {
 		s.listing, s.lastList = false, time.Now()
 		if s.gone {
 			return
@@ -358,6 +359,7 @@ func (s *Server) take(lines [][]byte) {
 		m := s.mirrors[r.info.Pane]
 		if m == nil {
 			m = &mirror{s: s, id: r.info.Pane, unwatch: func() {}}
+			m.doubt()
 			fresh = true
 			s.mirrors[m.id] = m
 		}
@@ -383,6 +385,11 @@ func (s *Server) take(lines [][]byte) {
 		s.tell(u)
 	}
 	s.news = s.news[:0]
+	for _, m := range order {
+		if !m.info.Unsynced.IsZero() {
+			m.tellUnsynced() // the reason may be another now
+		}
+	}
 	if fresh {
 		s.relistSoon()
 	}

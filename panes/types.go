@@ -43,6 +43,11 @@ type Info struct {
 	InMode      bool   `json:"in_mode"`      // copy mode or another mode has the keys
 	Synced      bool   `json:"synchronized"` // synchronize-panes is on
 	InputOff    bool   `json:"input_off"`
+	// Unsynced is since when the mirror does not follow the pane, zero: it does.
+	// The newest screen is then an old one, or there is none. UnsyncedWhy is the
+	// reason, with the cure behind "; ".
+	Unsynced    time.Time `json:"unsynced,omitzero"`
+	UnsyncedWhy string    `json:"unsynced_why,omitempty"`
 	Sidebar     bool   `json:"-"`              // carries @akk_sidebar: ours, never listed
 	Demo        string `json:"demo,omitempty"` // value of @akk_demo: a recording plays here, never a send target
 }
