@@ -85,7 +85,7 @@ type Reading struct {
 // Reason is one piece of evidence. Its text form (used in JSON) is
 // "layer: rule [rows]".
 type Reason struct {
-	Layer string // signal | cursor | frame | log | process
+	Layer string // signal | cursor | frame | log | process | mirror
 	Rule  string // what was seen, in words of the profile
 	Rows  []int  // screen rows, 0 at the top, that show it
 }

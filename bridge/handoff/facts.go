@@ -5,6 +5,7 @@ package handoff
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"akk/agents"
@@ -43,7 +44,7 @@ type Facts struct {
 
 // Missing is one thing that would have to be different for a send.
 type Missing struct {
-	Code string // exited demo dead mode synchronized input_off screen torn background busy turn hold typing binding handoff activity owner composer limited frame log
+	Code string // exited demo dead mode synchronized input_off unread screen torn background busy turn hold typing binding handoff activity owner composer limited frame log
 	What string // a sentence: what is there, since when
 	Cure string // what to do about it
 }
@@ -93,6 +94,11 @@ func paneMissing(f Facts) (out []Missing, end bool) {
 	}
 	if f.Background {
 		add("background", "bring the agent to the foreground (fg)", "the agent is not in the foreground of its terminal, a shell would get the text")
+	}
+	if !i.Unsynced.IsZero() {
+		_, cure, _ := strings.Cut(i.UnsyncedWhy, "; ")
+		add("unread", cure, "%s", unreadWhat(i))
+		return out, true
 	}
 	if f.Screen == nil {
 		add("screen", "try again in a moment", "the pane's screen is not known yet")

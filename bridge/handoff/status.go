@@ -199,6 +199,10 @@ func (d *Desk) Screen(ctx context.Context, _ rpc.Caller, p rpc.ScreenParams) (rp
 	if bad != nil {
 		return rpc.Screen{}, bad
 	}
+	if i, ok := pn.prov.Pane(pn.info.Pane); ok && !i.Unsynced.IsZero() { // its newest screen is an old one
+		_, cure, _ := strings.Cut(i.UnsyncedWhy, "; ")
+		return rpc.Screen{}, refused(cure, "%s (%s)", unreadWhat(i), i.Pane)
+	}
 	var s *vtparse.Screen
 	var err error
 	if !p.Audit {

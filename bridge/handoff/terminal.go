@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -203,7 +204,12 @@ func zeroInput(err error) bool {
 
 func (t *terminal) setInfo(i panes.Info) {
 	before := terminalID(t.agent.Kind(), t.facts.Info, t.key.PID)
+	lost := i.Unsynced != t.facts.Info.Unsynced || i.UnsyncedWhy != t.facts.Info.UnsyncedWhy
 	t.facts.Info = i
+	if lost {
+		t.read()
+		t.report(true)
+	}
 	if after := terminalID(t.agent.Kind(), i, t.key.PID); after != before && !slices.Contains(t.aliases, before) {
 		t.aliases = append(t.aliases, before) // scenario 5: the old name still means this terminal
 	}
@@ -230,10 +236,15 @@ func (t *terminal) setLog(u *logUpdate) {
 // read computes the reading of the newest screen and moves everything on that
 // depends on it.
 func (t *terminal) read() {
-	if t.facts.Screen == nil || t.facts.Exited {
+	i := t.facts.Info
+	if t.facts.Exited || t.facts.Screen == nil && i.Unsynced.IsZero() {
 		return
 	}
 	now := t.desk.now()
+	if !i.Unsynced.IsZero() {
+		t.unread(now)
+		return
+	}
 	r := t.agent.Read(agents.Input{Screen: t.facts.Screen, Version: t.vers, Process: &t.proc, Log: t.log, Status: t.status, Now: now})
 	r.Generation = t.facts.Screen.Generation
 	if t.facts.Screen.Torn {
@@ -256,6 +267,27 @@ func (t *terminal) read() {
 	t.step(Event{Kind: EvFacts})
 	t.stepInterrupt(Event{Kind: EvFacts})
 	t.observe()
+}
+
+// unread is the reading of a pane that can't be read: what its last screen
+// showed is not known to be true any more. The log goes on by itself.
+func (t *terminal) unread(now time.Time) {
+	if t.facts.Reading.Activity != agents.ActivityUnknown || t.facts.Reading.Owner != agents.OwnerUnknown {
+		t.facts.Since = now
+	}
+	t.facts.Reading = agents.Reading{Agent: t.agent.Kind(), Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown,
+		Why: []agents.Reason{{Layer: "mirror", Rule: unreadWhat(t.facts.Info)}}}
+	if t.facts.Screen != nil {
+		t.step(Event{Kind: EvFacts})
+		t.stepInterrupt(Event{Kind: EvFacts})
+		t.observe()
+	}
+}
+
+// unreadWhat says since when a pane can't be read, and why.
+func unreadWhat(i panes.Info) string {
+	why, _, _ := strings.Cut(i.UnsyncedWhy, "; ")
+	return "the pane can't be read since " + i.Unsynced.Local().Format("15:04:05") + ": " + why
 }
 
 // report journals a change: at once on the way down to blocked or exited, else

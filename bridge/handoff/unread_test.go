@@ -1,0 +1,54 @@
+package handoff
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"akk/agents"
+	"akk/bridge/rpc"
+	"akk/panes"
+)
+
+// A pane that can't be read keeps no old reading (issue 4): its activity is
+// unknown with the reason, nothing is sent to it, its old screen is not shown;
+// when it can be read again, all is as its screen says.
+func TestPaneThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	const cure = "end that one (tmux pipe-pane -t %0)"
+	b.w.change(p.id, func(i *panes.Info) {
+		i.Unsynced, i.UnsyncedWhy = time.Now(), "its pipe is in use by another pipe-pane; "+cure
+	})
+	now := b.row(p, agents.ActivityUnknown)
+	if now.ScreenState != "unknown" || now.ActivityState != "unknown" || !strings.Contains(now.ScreenReason, "can't be read since") || !strings.Contains(now.ScreenReason, "in use by another") {
+		t.Errorf("row: %s, %s (%s)", now.ActivityState, now.ScreenState, now.ScreenReason)
+	}
+	if now.AvailableActions["send"].Tool != "" {
+		t.Errorf("a send is offered: %+v", now.AvailableActions)
+	}
+	_, err := b.send(row.ID, "a task")
+	b.refused(err, "can't be read since")
+	if !strings.Contains(err.(*rpc.Error).Cure, cure) {
+		t.Errorf("cure: %#v", err)
+	}
+	p.set(func(p *player) { p.activity = agents.Working }) // drawn, and seen by nobody
+	_, err = b.desk.Screen(t.Context(), rpc.Caller{}, rpc.ScreenParams{TargetParams: rpc.TargetParams{ID: row.ID}})
+	b.refused(err, "can't be read since")
+	if r := b.row(p, agents.ActivityUnknown); r.Reading.Owner != agents.OwnerUnknown {
+		t.Errorf("owner %s", r.Reading.Owner)
+	}
+	if p.bytes() != "" || b.w.writes != 0 {
+		t.Fatalf("typed %q", p.bytes())
+	}
+	b.w.change(p.id, func(i *panes.Info) { i.Unsynced, i.UnsyncedWhy = time.Time{}, "" })
+	b.row(p, agents.Working)
+	p.set(func(p *player) { p.activity = agents.Idle })
+	b.row(p, agents.Idle)
+	s, err := b.send(row.ID, "a task")
+	if err != nil || s.SubmissionOutcome != "agent_accepted" {
+		t.Errorf("%v %+v", err, s)
+	}
+}
