@@ -41,6 +41,11 @@ func (s *Server) Input(ctx context.Context, w Write) (Sent, error) {
 	if born, ok := processStart(w.Identity.PanePID); !w.Identity.PaneBorn.IsZero() && (!ok || born.Sub(w.Identity.PaneBorn).Abs() > bornSlack) {
 		return Sent{}, &Refused{"identity", "the pane's process has ended"}
 	}
+	if in, ok := s.Pane(w.Identity.Pane); ok && w.Paste != "" {
+		if err := tooLong(in.TTY, w.Paste); err != nil {
+			return Sent{}, err
+		}
+	}
 	var begun atomic.Bool // from here on it is not known what went out
 	sent, err := call(ctx, s, func(done func(Sent, error)) {
 		m := s.mirrors[w.Identity.Pane]

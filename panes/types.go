@@ -48,8 +48,8 @@ type Info struct {
 	// reason, with the cure behind "; ".
 	Unsynced    time.Time `json:"unsynced,omitzero"`
 	UnsyncedWhy string    `json:"unsynced_why,omitempty"`
-	Sidebar     bool   `json:"-"`              // carries @akk_sidebar: ours, never listed
-	Demo        string `json:"demo,omitempty"` // value of @akk_demo: a recording plays here, never a send target
+	Sidebar     bool      `json:"-"`              // carries @akk_sidebar: ours, never listed
+	Demo        string    `json:"demo,omitempty"` // value of @akk_demo: a recording plays here, never a send target
 }
 
 // UpdateKind says what an Update is about.
