@@ -35,7 +35,8 @@ type LogEvent struct {
 	Tool      string
 	Detail    string // tool_pending: the command or path
 	Err       string
-	Offset    int64 // byte offset behind the line
+	Offset    int64  // byte offset behind the line
+	Path      string // of the file that says it, "" = the log has one only
 }
 
 // LogState is the sum of the events so far.

@@ -110,6 +110,7 @@ func (f *follow) poll() ([]agents.LogEvent, error) {
 	var out []agents.LogEvent
 	err := f.tail.Poll(func(b []byte, end int64) {
 		if e, ok := f.sum.parseLine(b, end); ok {
+			e.Path = f.tail.Path()
 			out = append(out, e)
 		}
 	})
@@ -118,6 +119,18 @@ func (f *follow) poll() ([]agents.LogEvent, error) {
 		return nil, err
 	}
 	return out, err
+}
+
+// Rivals is how many conversations of the process could take a text: with more
+// than one the same text in two of them is nobody's (R49).
+func (l *heldLog) Rivals() int {
+	n := 0
+	for _, f := range l.open {
+		if !f.sum.sub {
+			n++
+		}
+	}
+	return n
 }
 
 func (l *heldLog) State() agents.LogState { return l.current.sum.state }

@@ -47,6 +47,9 @@ func (l *sharedLog) Candidates() []string {
 	return out
 }
 
+// Rivals are all of them.
+func (l *sharedLog) Rivals() int { return len(l.open) }
+
 // look finds rollouts of this working directory that were written since the
 // process began.
 func (l *sharedLog) look() {

@@ -44,7 +44,7 @@ type control struct {
 // turnCalls are the callbacks of a change; it moves t.Notice.
 func turnCalls(t *Turn, change string, q *ask, c *control) calls {
 	out := calls{at: t.UpdatedAt}
-	if t.Route == nil {
+	if t.Route == nil || t.Unmanaged { // what a store did not keep a Watch tells, if anything (R50)
 		return out
 	}
 	drop := func() {

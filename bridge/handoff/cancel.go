@@ -69,10 +69,12 @@ func (d *Desk) Cancel(ctx context.Context, c rpc.Caller, p rpc.CancelParams) (rp
 
 // mayInterrupt is mayManage for whatever runs in a terminal.
 func mayInterrupt(c rpc.Caller, v *view) *rpc.Error {
-	if v.Running != nil {
+	switch {
+	case inside(c, v.id):
+		return notForItself(c)
+	case v.Running != nil:
 		return mayManage(c, v.Running)
-	}
-	if c.Kind == "agent" {
+	case c.Kind == "agent":
 		return &rpc.Error{Code: rpc.CodeForbidden, Message: "an agent may interrupt only a turn that it sent", Cure: "ask the human"}
 	}
 	return nil

@@ -237,7 +237,7 @@ func (s *server) scan(ctx context.Context, id string) {
 			t.box.post(message{scanned: &scanResult{background: background(t.key.PID), children: found.children}})
 			return
 		}
-		if alive(procs, t.key) {
+		if s.lives(id, t.key, procs) {
 			return // the old agent still runs; a second one below it is its tool
 		}
 		t.box.post(message{gone: errExited})
@@ -247,6 +247,16 @@ func (s *server) scan(ctx context.Context, id string) {
 		return
 	}
 	p.term = s.begin(ctx, p.info, found)
+}
+
+// lives tells whether an agent is still in its pane. A look that shows nothing
+// at all has failed, it says nothing about the agent (B121).
+func (s *server) lives(id string, k Key, procs []agents.Process) bool {
+	if len(procs) == 0 {
+		i, ok := s.prov.Pane(id)
+		return ok && !i.Dead
+	}
+	return alive(procs, k)
 }
 
 func alive(procs []agents.Process, k Key) bool {
@@ -339,7 +349,7 @@ func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal
 	go func() { defer s.wg.Done(); t.run() }()
 	go func() {
 		defer s.wg.Done()
-		if waitExit(ctx, m.proc.PID, func() bool { return alive(s.prov.Processes(i.Pane), t.key) }) {
+		if waitExit(ctx, m.proc.PID, func() bool { return s.lives(i.Pane, t.key, s.prov.Processes(i.Pane)) }) {
 			t.lastLook()
 			t.box.post(message{gone: errExited})
 			s.mu.Lock()

@@ -20,6 +20,12 @@ func (d Dispatch) log(e Event) (Dispatch, []Effect) {
 	if d.Phase == PhaseProof || d.Phase == PhaseReserve {
 		return d, nil // nothing of ours can be in the log yet
 	}
+	if d.Turn.AcceptedAt == nil && d.Turn.Dispatched && d.claims(e) > 1 {
+		if !d.Turn.open() {
+			return d, nil
+		}
+		return d.end(PhaseWatch, OutcomeUncertain, "several conversations of the agent took the text, it can't be told which one works on it")
+	}
 	for _, l := range e.Logs {
 		switch {
 		case d.Turn.AcceptedAt == nil:
@@ -32,11 +38,22 @@ func (d Dispatch) log(e Event) (Dispatch, []Effect) {
 			var effs []Effect
 			d, effs = d.ended(l)
 			out = append(out, effs...)
-		case d.Phase == PhaseRunning && d.Turn.NativeTurn == "" && l.Kind == agents.LogTurnStarted:
+		case d.Phase == PhaseRunning && d.Turn.NativeTurn == "" && l.Kind == agents.LogTurnStarted && l.SessionID == d.Turn.NativeID:
 			d.Turn.NativeTurn = l.TurnID
 		}
 	}
 	return d, out
+}
+
+// claims counts the conversations that took this Turn's text (R48, R49).
+func (d *Dispatch) claims(e Event) int {
+	by := map[string]bool{}
+	for _, l := range e.Logs {
+		if l.Kind == agents.LogAccepted && d.mine(l, e.LogPath) {
+			by[l.SessionID] = true
+		}
+	}
+	return len(by)
 }
 
 // mine tells whether the user message is this Turn's: right hash, behind the
@@ -46,6 +63,9 @@ func (d *Dispatch) mine(l agents.LogEvent, path string) bool {
 		return false
 	}
 	a := d.Turn.Anchor
+	if l.Path != "" {
+		path = l.Path
+	}
 	if a.Path == path && a.Path != "" {
 		return l.Offset > a.Offset
 	}

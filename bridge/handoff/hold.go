@@ -262,12 +262,19 @@ func (t *terminal) typed(r agents.Reading, now time.Time) {
 	if draft == t.draft {
 		return
 	}
-	taken := draft == "" && r.Activity != agents.Idle // Enter, not erasing
-	if !taken && (draft == "" || !t.ours(r)) {
+	taken := draft == "" && (r.Activity != agents.Idle || t.draftOurs && t.entered()) // Enter, not erasing
+	ours := draft != "" && t.ours(r)
+	if !taken && !ours {
 		t.facts.TypedAt = now
 		t.wake(now.Add(typingQuiet)) // what this stands in the way of is offered again
 	}
-	t.draft = draft
+	t.draft, t.draftOurs = draft, ours
+}
+
+// entered tells whether the newest task's text left the composer by its own
+// Enter: a short turn may be over before its work was on the screen.
+func (t *terminal) entered() bool {
+	return t.cur != nil && (t.cur.disp.Turn.Entered || t.cur.disp.Turn.AcceptedAt != nil)
 }
 
 // ours tells whether the composer shows a text that akk typed: before the agent

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"akk/agents"
@@ -17,6 +18,9 @@ const (
 	pollGap     = 10 * time.Millisecond  // least time between two polls
 	openGap     = 250 * time.Millisecond // least time between two searches for a log
 	openUrgency = 30 * time.Second       // how long a search goes on by itself after Enter
+	// rivalWait is how long the other logs of a process with several are given
+	// to take the same text, so that it is seen to be in one only (R49).
+	rivalWait = 250 * time.Millisecond
 )
 
 type feeder struct {
@@ -88,7 +92,7 @@ func (f *feeder) run(ctx context.Context) {
 			}
 			searched = now
 		}
-		f.poll()
+		f.poll(ctx)
 		if f.log == nil && now.Before(hurryUntil) {
 			again.Reset(openGap)
 		}
@@ -120,7 +124,7 @@ func (f *feeder) run(ctx context.Context) {
 }
 
 // poll opens the log if there is none yet, reads what came and posts it.
-func (f *feeder) poll() {
+func (f *feeder) poll(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil { // no panic crosses a package border
 			f.warn("reading the agent's log panicked", "panic", r)
@@ -138,6 +142,15 @@ func (f *feeder) poll() {
 		f.log = l
 	}
 	events, err := f.log.Poll()
+	if r, ok := f.log.(interface{ Rivals() int }); ok && err == nil && r.Rivals() > 1 && slices.ContainsFunc(events, isAccepted) {
+		select {
+		case <-time.After(rivalWait):
+		case <-ctx.Done():
+		}
+		var more []agents.LogEvent
+		more, err = f.log.Poll()
+		events = append(events, more...)
+	}
 	replaced := errors.Is(err, agents.ErrLogReplaced)
 	if err != nil {
 		f.warn("the agent's log can't be read", "path", f.log.Path(), "error", err)
@@ -150,6 +163,8 @@ func (f *feeder) poll() {
 	st := f.log.State()
 	f.post(&logUpdate{path: f.log.Path(), events: events, state: &st, status: f.log.Status(), replaced: replaced})
 }
+
+func isAccepted(e agents.LogEvent) bool { return e.Kind == agents.LogAccepted }
 
 func (f *feeder) warn(msg string, args ...any) {
 	key := msg

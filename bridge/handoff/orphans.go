@@ -28,7 +28,7 @@ func (s *server) searched() {
 	case <-s.done:
 		return // the server is gone: serverGone settles
 	}
-	s.desk.settleOrphans(s.id, func(k Key) bool { return !alive(s.prov.Processes(k.Pane.Pane), k) })
+	s.desk.settleOrphans(s.id, func(k Key) bool { return !s.lives(k.Pane.Pane, k, s.prov.Processes(k.Pane.Pane)) })
 }
 
 // settleOrphans ends what belongs to agents of a server that no terminal

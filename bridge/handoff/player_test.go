@@ -264,6 +264,7 @@ type world struct {
 	writes  int
 
 	released map[string]int // by pane
+	born     time.Time      // of the next agent's process, zero = the usual one
 }
 
 type worldPane struct {
@@ -309,10 +310,14 @@ func (w *world) playIn(id string) *player {
 	w.mu.Lock()
 	w.nextPID++
 	p := &player{w: w, id: id, pid: w.nextPID, activity: agents.Idle, owner: agents.OwnerComposer, native: fmt.Sprintf("native-%d", w.nextPID)}
+	born := w.born
+	if born.IsZero() {
+		born = time.Unix(1_800_000_200, 0)
+	}
 	wp := w.panes[id]
 	wp.player = p
 	wp.procs = []agents.Process{{PID: wp.info.PanePID, Exe: "/bin/bash", StartTime: wp.info.PaneBorn},
-		{PID: p.pid, Exe: "/opt/player", Args: []string{"player"}, Cwd: "/tmp", StartTime: time.Unix(1_800_000_200, 0), PanePID: wp.info.PanePID}}
+		{PID: p.pid, Exe: "/opt/player", Args: []string{"player"}, Cwd: "/tmp", StartTime: born, PanePID: wp.info.PanePID}}
 	wp.info.Command = "player"
 	info := wp.info
 	w.mu.Unlock()

@@ -8,6 +8,7 @@ package handoff
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"akk/agents"
@@ -196,11 +197,25 @@ func answerable(f Facts, now time.Time) []Missing {
 // sender, and the human always.
 func mayManage(c rpc.Caller, t *Turn) *rpc.Error {
 	switch {
+	case inside(c, t.TerminalID):
+		return notForItself(c)
 	case c.Kind == "human", c.Kind == t.Host && ownerOf(c) == t.Owner, c.Kind == "host" && t.Owner == "" && t.Host != "agent":
 		return nil
 	}
 	return &rpc.Error{Code: rpc.CodeForbidden, Message: fmt.Sprintf("the turn %s was sent by %s, not by this caller; nothing was done", t.ID, sender(t)),
 		Cure: "ask the human to do it with the akk command in a terminal"}
+}
+
+// inside tells whether a caller runs under the agent of that terminal. Of a
+// terminal that was moved only the process id in its name is the same.
+func inside(c rpc.Caller, terminal string) bool {
+	pid := func(id string) string { return id[strings.LastIndexByte(id, ':')+1:] }
+	return c.Kind != "human" && c.TerminalID != "" && (c.TerminalID == terminal || pid(c.TerminalID) == pid(terminal))
+}
+
+// notForItself: nobody decides for the agent that he runs under (B80).
+func notForItself(c rpc.Caller) *rpc.Error {
+	return &rpc.Error{Code: rpc.CodeForbidden, Message: "what runs under the agent in " + c.TerminalID + " may not answer, interrupt or close for that agent", Cure: "ask the human"}
 }
 
 // ownerOf is who stands behind a caller.

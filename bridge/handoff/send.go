@@ -75,7 +75,9 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if bad != nil {
 		return rpc.Send{}, bad
 	}
-	return d.answer(ctx, live, wait, req.turn.ID != liveID(live)), nil
+	s := d.answer(ctx, live, wait, req.turn.ID != liveID(live))
+	d.watchUnkept(ctx, c, live, &s)
+	return s, nil
 }
 
 func liveID(l *liveTurn) string { t, _ := l.get(); return t.ID }

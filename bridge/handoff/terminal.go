@@ -57,6 +57,7 @@ type terminal struct {
 	shown      string // the conversation that the agent showed last
 	generation int    // of conversations (R7)
 	draft      string // the composer's text at the last look, squeezed
+	draftOurs  bool   // it was a text of ours
 	handed     string // the draft that stood there at a handback
 	kept       string // a human's draft that an explicit send cleared (memory only, R226)
 	inter      *interrupting
