@@ -25,6 +25,8 @@ type playerAgent struct {
 	players map[int]*player // by pid
 	plan    agents.SubmitPlan
 	kind    agents.Kind // "" = codex
+	version *string     // nil = 1.0.0
+	generic bool        // no profile was certified for it
 }
 
 func (a *playerAgent) Kind() agents.Kind {
@@ -37,6 +39,9 @@ func (a *playerAgent) Kind() agents.Kind {
 func (a *playerAgent) Read(in agents.Input) agents.Reading {
 	r := agents.Reading{Agent: agents.Codex, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown,
 		Why: []agents.Reason{{Layer: "frame", Rule: "player"}}}
+	if a.generic {
+		r.Verification = "generic"
+	}
 	f := strings.Fields(in.Screen.Line(0))
 	if len(f) == 3 {
 		r.Dialog, f = &agents.Dialog{Kind: "question", Prompt: "Which colour?", Async: true, Fingerprint: "p1"}, f[:2]
@@ -64,7 +69,11 @@ func (a *playerAgent) Read(in agents.Input) agents.Reading {
 }
 
 func (a *playerAgent) Match(p *agents.Process) (string, bool) {
-	return "1.0.0", strings.HasSuffix(p.Exe, "/player")
+	v := "1.0.0"
+	if a.version != nil {
+		v = *a.version
+	}
+	return v, strings.HasSuffix(p.Exe, "/player")
 }
 
 func (a *playerAgent) OpenLog(p *agents.Process) (agents.Log, error) {
@@ -263,6 +272,7 @@ type world struct {
 	audit   map[string]error
 	writes  int
 
+	onAudit  func()         // runs before each audit looks
 	released map[string]int // by pane
 	born     time.Time      // of the next agent's process, zero = the usual one
 }
@@ -401,10 +411,13 @@ func (w *world) Screen(id string) (*vtparse.Screen, error) {
 
 func (w *world) Audit(_ context.Context, id string) (*vtparse.Screen, error) {
 	w.mu.Lock()
-	err := w.audit[id]
+	err, hook := w.audit[id], w.onAudit
 	w.mu.Unlock()
 	if err != nil {
 		return nil, err
+	}
+	if hook != nil {
+		hook()
 	}
 	return w.Screen(id)
 }

@@ -8,7 +8,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"akk/agents"
 	"akk/bridge/outbox"
@@ -185,7 +187,15 @@ func shortRef(id string) string {
 	return "@" + hex.EncodeToString(sum[:])[:10]
 }
 
-// terminalID is the route-shaped public name of a terminal.
+// terminalID is the route-shaped public name of a terminal. It is one word, as
+// tools take it (R4): a tmux session's name may have blanks. The pid tells two
+// of one name apart.
 func terminalID(kind agents.Kind, i panes.Info, pid int) string {
-	return fmt.Sprintf("terminal:v2:tmux:%s:%s:%d.%d:%d", kind, i.SessionName, i.WindowIndex, i.PaneIndex, pid)
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return '_'
+		}
+		return r
+	}, i.SessionName)
+	return fmt.Sprintf("terminal:v2:tmux:%s:%s:%d.%d:%d", kind, name, i.WindowIndex, i.PaneIndex, pid)
 }
