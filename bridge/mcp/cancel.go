@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"strings"
 
 	"akk/bridge/rpc"
 )
@@ -45,8 +44,8 @@ func (c *call) turnOrTerminal() (turn, terminal string, bad *rpc.Error) {
 	if bad := c.exactlyOne("turn_id", "conversation_id"); bad != nil {
 		return "", "", bad
 	}
-	if id := c.str("conversation_id"); id != "" && !strings.HasPrefix(id, "turn-") {
-		return "", id, nil
+	if c.has("turn_id") {
+		return c.str("turn_id"), "", nil
 	}
-	return c.str("turn_id") + c.str("conversation_id"), "", nil
+	return c.conversation()
 }

@@ -139,7 +139,7 @@ func TestToolDeclarations(t *testing.T) {
 	}
 }
 
-// CONTRACT-outputs §1.2.
+// R10, CONTRACT-outputs §1.2.
 func TestSanitiser(t *testing.T) {
 	cs := connect(t, Options{Desk: &fakeDesk{list: oneTerminal}}, nil)
 	r := callTool(t, cs, "list", nil)
@@ -212,7 +212,8 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// CONTRACT-outputs §4.1: only proven acceptance is a success.
+// R56, CONTRACT-outputs §4.1: only proven acceptance is a success, a key that
+// went out is none.
 func TestSendOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		s      rpc.Send

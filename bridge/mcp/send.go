@@ -31,7 +31,7 @@ var sendTool = &tool{
 		"request":{"type":"string","minLength":1,"description":"the task, as the human would write it; not a slash command"},
 		"terminal_id":{"type":"string","pattern":"^terminal:v[0-9]+:\\S+$","description":"the id of a terminal in the list; not together with session_id"},
 		"session_id":{"type":"string","minLength":1,"description":"a managed session; not together with terminal_id"},
-		"turn_id":{"type":"string","minLength":1,"description":"alone: press Enter once more for this turn, only if the list offers retry_submission"},
+		"turn_id":{"type":"string","pattern":"` + idPattern + `","description":"alone: press Enter once more for this turn, only if the list offers retry_submission"},
 		"type":{"type":"string","enum":["task"],"description":"always task"},
 		` + timeoutArgs + `}}`,
 	output:      sendOutput,

@@ -20,7 +20,7 @@ var statusTool = &tool{
 	description: "Tell how a turn (the turn_id of a send) or a terminal (its id as conversation_id) stands: activity, dialog, redacted screen excerpt, recent events, and a finished turn's final_text; or how a watch stands. " +
 		"With wait_seconds the answer is held until the turn has ended or a dialog needs an answer; timed_out true means: call again, with its cursor if every change matters.",
 	input: `{"type":"object","additionalProperties":false,"properties":{
-		"turn_id":{"type":"string","minLength":1,"description":"a turn; exactly one of turn_id, watch_id, conversation_id"},
+		"turn_id":{"type":"string","pattern":"` + idPattern + `","description":"a turn; exactly one of turn_id, watch_id, conversation_id"},
 		"watch_id":{"type":"string","pattern":"^terminal-watch-[A-Za-z0-9._:-]+$","description":"a watch"},
 		"conversation_id":{"type":"string","minLength":1,"description":"a terminal_id from the list"},
 		"trace":{"type":"boolean","description":"also the traced events"},
@@ -53,10 +53,11 @@ var statusTool = &tool{
 		if c.has("watch_id") {
 			return c.watchStatus(ctx, d)
 		}
-		p := rpc.StatusParams{ID: c.str("conversation_id"), TurnID: c.str("turn_id"), Trace: c.bool("trace")}
-		if strings.HasPrefix(p.ID, "turn-") { // a Turn's conversation_id is its turn_id
-			p.ID, p.TurnID = "", p.ID
+		turn, terminalNamed, bad := c.conversation()
+		if bad != nil {
+			return nil, bad
 		}
+		p := rpc.StatusParams{ID: terminalNamed, TurnID: turn + c.str("turn_id"), Trace: c.bool("trace")}
 		var terminal atomic.Value // string: its name now, which may change
 		terminal.Store(p.ID)
 		var st rpc.Status
