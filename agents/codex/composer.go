@@ -38,6 +38,11 @@ func (f *frame) composer() bool {
 			f.why("frame", "composer says: "+w, top)
 			break
 		}
+		if foot > f.last && animated(row) { // R58: it is proven with its footer only
+			f.r.Composer = agents.ComposerUnknown
+			f.why("frame", "an animated composer without its footer", top)
+			break
+		}
 		f.r.Composer = agents.ComposerEmpty
 		f.why("frame", "bold marker, faint placeholder, cursor between them", top)
 	case faint && plain && f.mixed(row):
@@ -115,6 +120,16 @@ func (f *frame) ink(r *vtparse.Row) (faint, plain bool) {
 		}
 	}
 	return faint, plain
+}
+
+// animated tells whether decoration plays in the row.
+func animated(r *vtparse.Row) bool {
+	for x, n := 0, r.Len(); x < n; x++ {
+		if sparkle(r, x) {
+			return true
+		}
+	}
+	return false
 }
 
 // mixed tells whether faint text follows plain text in the row without a gap

@@ -186,7 +186,7 @@ func TestHeldLog(t *testing.T) {
 }
 
 // TestSharedLog: with a shared daemon only accepted hashes and ends are told,
-// and one hash in two rollouts is nobody's (0.171, default start).
+// and one hash in two rollouts is nobody's (R49; 0.171, default start).
 func TestSharedLog(t *testing.T) {
 	root := t.TempDir()
 	day := filepath.Join(root, "2026", "11", "29")
