@@ -32,7 +32,7 @@ func fill(t *testing.T, db *DB, n int) {
 	}
 }
 
-// R224: compaction keeps every record, revision and number, gives the room
+// Compaction keeps every record, revision and number, gives the room
 // back, and works under running writers; the lock is never let go.
 func TestCompact(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")

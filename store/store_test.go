@@ -147,6 +147,8 @@ func TestLogRetention(t *testing.T) {
 	})
 }
 
+// R221, R222: what is no store of ours, is linked or belongs to a newer akk is
+// refused with a cure.
 func TestRefusesStores(t *testing.T) {
 	write := func(name, text string, mode os.FileMode) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
@@ -193,6 +195,7 @@ func TestRefusesStores(t *testing.T) {
 	}
 }
 
+// R222.
 func TestLinkedFolder(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(t.TempDir(), "link")
@@ -204,6 +207,7 @@ func TestLinkedFolder(t *testing.T) {
 	}
 }
 
+// R222: wider modes are narrowed.
 func TestModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	db := open(t, dir)

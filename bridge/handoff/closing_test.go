@@ -9,7 +9,7 @@ import (
 	"akk/bridge/rpc"
 )
 
-// R171, R172, scenario 55: a human changes the agent's conversation while a
+// R15, R171, R172, scenario 55: a human changes the agent's conversation while a
 // Turn is open: a decision, never a redirect; the Turn is closed with the fixed
 // reason, nothing is typed; then follow_current adopts what the pane shows.
 func TestHumanContextSwitch(t *testing.T) {
@@ -148,7 +148,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// R173: reconcile detaches a proven stale binding and nothing else.
+// R15, R173: reconcile detaches a proven stale binding and nothing else.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -245,8 +245,9 @@ func TestRetrySubmission(t *testing.T) {
 	}
 }
 
-// R69 to R71, R61: an answer goes into the waiting Turn and stays there; by its
-// Host only; not while a dialog has the keys; nothing for a Turn that waits not.
+// R61, R69, R70, R71: an answer goes into the waiting Turn as a message in the
+// composer and stays there; by its Host only; not while a dialog has the keys;
+// nothing for a Turn that waits not. An ordinary send is no way to answer.
 func TestRespond(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -268,6 +269,8 @@ func TestRespond(t *testing.T) {
 	})
 	_, err = answer(host("b"), "Blue")
 	forbidden(t, err)
+	_, err = b.callAs(rpc.Caller{Kind: "unknown"}, row.ID, "Blue") // R61
+	b.refused(err, "working")
 	_, err = answer(host("a"), "/clear")
 	b.refused(err, "begins with") // R71
 	p.mu.Lock()
@@ -298,7 +301,7 @@ func TestRespond(t *testing.T) {
 	}
 }
 
-// An answer that is refused before its first byte leaves the Turn as it was.
+// R71: an answer that is refused before its first byte leaves the Turn as it was.
 func TestRespondRefused(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	before := Dispatch{Phase: PhaseRunning, Turn: Turn{ID: "turn-1", Stage: StageAccepted, AcceptedAt: &now, Hash: "h"}}

@@ -146,6 +146,7 @@ func (b *bench) events() []rpc.Event {
 	return out
 }
 
+// R39, R60: a task from the list's offer to its end, then the next one.
 func TestSendAcceptedCompleted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -197,7 +198,8 @@ func TestSendAcceptedCompleted(t *testing.T) {
 }
 
 // TestRefusedWithZeroBytes is issue 2's fourth proof at the desk: whatever
-// stands in the way, nothing is typed.
+// stands in the way, nothing is typed. R40: a managed send needs an idle agent
+// and an empty composer.
 func TestRefusedWithZeroBytes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -245,6 +247,7 @@ func TestRefusedWithZeroBytes(t *testing.T) {
 	}
 }
 
+// B23, R33: what is no task is refused before any record.
 func TestRefusedText(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

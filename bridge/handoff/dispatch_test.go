@@ -140,7 +140,9 @@ func (c *checker) on() {
 var reached = map[Phase]int{}
 
 // TestInvariants runs random schedules of screens, answers, faults, log lines
-// and clocks (issue 6, proof 4, for the part that issue 2 has).
+// and clocks (issue 6, proof 4, for the part that issue 2 has): no key without the
+// proof of that moment (R11), none before its stage is durable (R56), none twice
+// (R55), accepted by the log only (R48).
 func TestInvariants(t *testing.T) {
 	hash := agents.HashRequest("the task")
 	fault := errors.New("fault")

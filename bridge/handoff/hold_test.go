@@ -50,7 +50,7 @@ func TestNextHold(t *testing.T) {
 	}
 }
 
-// Takeover and handback: refused sends say who and since when, the running
+// R174: takeover and handback: refused sends say who and since when, the running
 // Turn stays watched and is marked, both moves are journalled with it, the hold
 // outlives the daemon; B37.
 func TestTakeover(t *testing.T) {
@@ -98,8 +98,8 @@ func TestTakeover(t *testing.T) {
 	if r, err = b.desk.Handback(t.Context(), human, rpc.HoldParams{ID: row.ID}); err != nil || !r.Changed || r.Hold != nil {
 		t.Fatalf("%v %+v", err, r)
 	}
-	if s, err := b.send(row.ID, "more"); err != nil || s.SubmissionOutcome != "agent_accepted" {
-		t.Fatalf("after the handback: %v %+v", err, s)
+	if next, err := b.send(row.ID, "more"); err != nil || next.SubmissionOutcome != "agent_accepted" || next.SessionID != s.SessionID { // both went on in one session
+		t.Fatalf("after the handback: %v %+v", err, next)
 	}
 	var moves []string
 	for _, e := range b.events() {

@@ -117,7 +117,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Status waits for a change, bounded; it types nothing (scenario 10).
+// R21, scenario 10: status waits for a change, bounded; it types nothing.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -46,7 +46,7 @@ func (b *bench) old(p *player) {
 	})
 }
 
-// R32, R41, R45: an explicit send replaces an old draft: cleared step by step,
+// R41, R45: an explicit send replaces an old draft: cleared step by step,
 // proven empty, text, one Enter; the draft is kept and put back (akk restore).
 func TestExplicitReplacesADraft(t *testing.T) {
 	t.Parallel()
@@ -257,7 +257,7 @@ func TestSteer(t *testing.T) {
 	}
 }
 
-// An offer is for one call of the Host that saw it, for 10 minutes.
+// R4: an offer is for one call of the Host that saw it, for 10 minutes.
 func TestOffers(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var o offers
@@ -287,7 +287,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// R37: session_exact is strict; R38: follow_current adopts the human's switch.
+// R3, R37: session_exact is strict; R38: follow_current adopts the human's switch.
 func TestSessionExact(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -363,8 +363,8 @@ func TestSharedConversation(t *testing.T) {
 	b.until("the other one is free again", func() bool { rows := b.rows(); return len(rows) == 1 && rows[0].AvailableActions["send"].Tool != "" })
 }
 
-// Scenario 56, R41, R50: the store is broken; an explicit send still goes once,
-// and says that nobody keeps it.
+// Scenario 56, R41, R50, R53: the store is broken; an explicit send still goes
+// once, and says that nobody keeps it.
 func TestExplicitWithoutAStore(t *testing.T) {
 	d := Dispatch{Turn: Turn{ID: "turn-1", Scope: scopeExplicit, Hash: agents.HashRequest("the task")}, Text: "the task",
 		Plan: agents.SubmitPlan{SettleMillis: 100, DrawMillis: 400, AcceptMillis: 500, Clear: agents.ClearPlan{First: "a", Again: "b"}}}

@@ -135,7 +135,8 @@ func TestSameIDAtOnce(t *testing.T) {
 	}
 }
 
-// What comes between text and Enter: no Enter, the text is left, and said so.
+// R55, R57: what comes between text and Enter: no Enter, the text is left, said
+// so, and nothing is typed again.
 func TestBetweenTextAndEnter(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -168,7 +169,7 @@ func TestBetweenTextAndEnter(t *testing.T) {
 	}
 }
 
-// Scenario 44: Enter is swallowed; no second one.
+// Scenario 44, R55: Enter is swallowed; no second one.
 func TestEnterSwallowed(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -292,7 +293,8 @@ func TestAgentGoneDuringTurn(t *testing.T) {
 	b.refused(err, "no agent's terminal")
 }
 
-// Targets (R36): the only ready one, ambiguity, the session.
+// Targets (R36): the only ready one, ambiguity, the session; without an agent the
+// cure (R16).
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -165,7 +165,7 @@ func (id Identity) release(t *testing.T) {
 	}
 }
 
-// R175, R177, R213, B136: delivered one after the other, on the route of the
+// R175, R177, R181, R213, B136: delivered one after the other, on the route of the
 // profile; neither body nor credential in the log or an outcome.
 func TestCallbacks(t *testing.T) {
 	path, o := socket(t), newOutbox()
