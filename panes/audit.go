@@ -14,7 +14,8 @@ import (
 
 // This file proves a mirror before somebody relies on it: a capture and the
 // cursor, compared at their place in the stream, at the end of a frame. An
-// answer that was overtaken by output proves nothing either way; after the
+// answer that was overtaken by output proves nothing either way (over pipes
+// neither does one that came ahead of it: see pipe_order.go); after the
 // third true mismatch the pane is seeded again, which is exact by itself.
 
 // maxMismatch is how often an audit may differ before the pane is seeded
@@ -39,6 +40,15 @@ type audit struct {
 	done     func(*vtparse.Screen, error)
 }
 
+// again goes on with an audit that waited, or ends it for err.
+func (a *audit) again(err error) {
+	if err != nil {
+		a.done(nil, err)
+		return
+	}
+	a.m.s.audit(a)
+}
+
 // Audit implements Provider.
 func (s *Server) Audit(ctx context.Context, id string) (*vtparse.Screen, error) {
 	scr, err := call(ctx, s, func(done func(*vtparse.Screen, error)) {
@@ -61,13 +71,7 @@ func (s *Server) audit(a *audit) {
 		a.done(nil, ErrMoving)
 		return
 	}
-	again := func(err error) {
-		if err != nil {
-			a.done(nil, err)
-			return
-		}
-		s.audit(a)
-	}
+	again := a.again
 	wait := func() { m.waiters = append(m.waiters, again) }
 	if m.state != live {
 		if m.state == unsynced {
@@ -117,25 +121,45 @@ func (s *Server) audit(a *audit) {
 			a.done(scr, nil)
 			return
 		}
-		if m.seen != seen {
-			s.audits.Moved++
-		} else {
-			s.audits.count(a)
-			s.audits.Mismatches++
-			a.bad++
-			s.log.Info("mirror differs", "pane", m.id, "diff", diff, "try", a.bad)
+		if s.pipe == nil || m.seen != seen {
+			s.differs(a, diff, m.seen != seen)
+			return
 		}
-		if a.bad >= maxMismatch {
-			a.bad = 0
-			s.audits.Reseeds++
-			s.seed(m)
-		}
-		wait() // once more at the next frame's end
-		if !m.timing && m.state == live {
-			m.timing = true
-			s.after(frameDelay, m.quiet)
-		}
+		s.pipe.caughtUp(m, func(yes bool) {
+			switch {
+			case s.gone:
+				a.done(nil, ErrServerGone)
+			case m.state != live || s.mirrors[m.id] != m:
+				again(nil)
+			default:
+				s.differs(a, diff, !yes || m.seen != seen)
+			}
+		})
 	})
+}
+
+// differs takes a difference in; moved says that it proves nothing. The audit
+// is done once more at the next frame's end.
+func (s *Server) differs(a *audit, diff string, moved bool) {
+	m := a.m
+	if moved {
+		s.audits.Moved++
+	} else {
+		s.audits.count(a)
+		s.audits.Mismatches++
+		a.bad++
+		s.log.Info("mirror differs", "pane", m.id, "diff", diff, "try", a.bad)
+	}
+	if a.bad >= maxMismatch {
+		a.bad = 0
+		s.audits.Reseeds++
+		s.seed(m)
+	}
+	m.waiters = append(m.waiters, a.again)
+	if !m.timing && m.state == live {
+		m.timing = true
+		s.after(frameDelay, m.quiet)
+	}
 }
 
 func (c *AuditCount) count(a *audit) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -179,7 +180,9 @@ func passLine(passer []string, socket, tag string) string {
 // pipeReader reads one pane's pipe until its end.
 type pipeReader struct {
 	f    *os.File
+	conn syscall.RawConn
 	once sync.Once
+	busy sync.Mutex // while a piece is read and handed on
 }
 
 // pipeBuffers are shared: a reader holds one only while bytes are there.
@@ -192,8 +195,8 @@ func readPipe(fd int, output func([]byte), end func()) (*pipeReader, error) {
 		return nil, err
 	}
 	r := &pipeReader{f: os.NewFile(uintptr(fd), "pipe")}
-	conn, err := r.f.SyscallConn()
-	if err != nil {
+	var err error
+	if r.conn, err = r.f.SyscallConn(); err != nil {
 		r.close()
 		return nil, err
 	}
@@ -201,7 +204,9 @@ func readPipe(fd int, output func([]byte), end func()) (*pipeReader, error) {
 		for over := false; !over; {
 			// One read for each call: a pane that never stops must not keep us
 			// from seeing that the pipe was closed.
-			err := conn.Read(func(fd uintptr) bool {
+			err := r.conn.Read(func(fd uintptr) bool {
+				r.busy.Lock()
+				defer r.busy.Unlock()
 				buf := pipeBuffers.Get().(*[]byte)
 				defer pipeBuffers.Put(buf)
 				n, err := unix.Read(int(fd), *buf)

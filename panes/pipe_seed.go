@@ -274,7 +274,11 @@ func (p *pipes) checkSome() {
 				p.check[m] = true
 				continue
 			}
-			if compare(m.term.Screen(), r[2*i:2*i+2]) != "" {
+			switch {
+			case compare(m.term.Screen(), r[2*i:2*i+2]) == "":
+			case m.feeder != nil && m.feeder.pipe.behind():
+				p.check[m] = true
+			default:
 				p.s.seed(m)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -325,4 +326,32 @@ func TestUnquote(t *testing.T) {
 	if strings.Join(args, " ") != "load-buffer -b akk-paste-x -" || string(stdin) != text {
 		t.Errorf("%q %q", args, stdin)
 	}
+}
+
+// A capture comes by another way than the pane's bytes, and on a busy machine
+// ahead of them: that is no mismatch, and no reason for a new sync.
+func TestPipeAuditWaitsForThePipe(t *testing.T) {
+	ts := newTmux(t, "sh", "-c", `i=0; while :; do i=$((i+1)); printf '%d some words 日本\n' $i; sleep 0.02; done`)
+	s := openPipes(t, ts)
+	waitScreen(t, s, "%0", func(*vtparse.Screen) bool { return true })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for range 4 * runtime.GOMAXPROCS(0) { // the machine is busy with us
+		go func() {
+			for ctx.Err() == nil {
+				for range 1 << 20 {
+				}
+			}
+		}()
+	}
+	for range 3 {
+		if _, err := s.Audit(within(t), "%0"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n, err := s.Audits(within(t))
+	if err != nil || n.Mismatches != 0 || n.Reseeds != 0 {
+		t.Errorf("%+v %v", n, err)
+	}
+	t.Logf("%+v", n)
 }
