@@ -50,7 +50,7 @@ const settleWithin = 20 * time.Second
 
 func chaosDaemon(socket string) {
 	out := json.NewEncoder(os.Stdout)
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	s, err := Open(ctx, Options{Socket: socket, Owner: "chaos", Logger: log})
 	cancel()

@@ -116,26 +116,9 @@ var chaosOps = []chaosOp{
 	{"client killed", 1, (*chaos).clientKilled},
 }
 
-// deadly are the operations that can meet a known crash; the suite's short run
-// leaves them out.
+// deadly are the operations that can meet a known crash (chaos_known_test.go);
+// the suite's short run leaves them out.
 var deadly = []string{"respawn", "kill-session", "kill-window", "unlink-window", "die", "detach-client", "client killed", "daemon stops"}
-
-// knownCrash: the crashes that tmux before 3.8 has with a control client need a
-// session or its last window to end (5243), a client to come or go, which our
-// own do for a while after we were stopped or thrown out (4980, 5004, 5444), or
-// a pane to be respawned of which a client has not yet taken all output: then
-// the server dies at the first byte that the new process writes (5499).
-func (c *chaos) knownCrash() bool {
-	starts := func(op string, kinds ...string) bool {
-		return slices.ContainsFunc(kinds, func(k string) bool { return strings.HasPrefix(op, k) })
-	}
-	for _, op := range c.ops {
-		if starts(op, "respawn", "daemon", "client", "detach", "human", "new-session", "group") {
-			return true
-		}
-	}
-	return len(c.ops) > 0 && starts(c.ops[len(c.ops)-1], "kill-", "die", "unlink-", "move-window", "join-pane", "break-pane")
-}
 
 func when(ok bool, cmd ...string) []string {
 	if !ok {
@@ -157,7 +140,7 @@ func (c *chaos) step() bool {
 		}
 		cmd := o.do(c)
 		c.counts[o.name]++
-		c.note(o.name + " " + strings.Join(cmd, " "))
+		c.note(o.name, strings.Join(cmd, " "))
 		if cmd != nil {
 			c.tmux(cmd...)
 		}
@@ -173,14 +156,26 @@ func (c *chaos) step() bool {
 	return true
 }
 
-func (c *chaos) note(op string) {
-	if len(op) > 80 {
-		op = op[:80]
+// maxOps is how many operations are kept: more than clientWithin has.
+const maxOps = 1000
+
+func (c *chaos) note(name, more string) {
+	text := strings.TrimSpace(name + " " + more)
+	if len(text) > 80 {
+		text = text[:80]
 	}
-	c.ops = append(c.ops, strings.TrimSpace(op))
-	if len(c.ops) > 12 {
+	c.ops = append(c.ops, chaosOpAt{name, text, time.Now()})
+	if len(c.ops) > maxOps {
 		c.ops = c.ops[1:]
 	}
+}
+
+// newest are the last operations, for a report.
+func (c *chaos) newest() (out []string) {
+	for _, o := range c.ops[max(0, len(c.ops)-12):] {
+		out = append(out, o.text)
+	}
+	return out
 }
 
 func (c *chaos) number(from, to int) string { return strconv.Itoa(from + c.rnd.IntN(to-from)) }
@@ -272,7 +267,7 @@ func (c *chaos) humanGoes() []string {
 }
 
 // respawn takes a quiet pane, and now and then any: with a client that is
-// behind, as chaos makes them, it kills the server (see knownCrash).
+// behind, as chaos makes them, it kills the server (5499).
 func (c *chaos) respawn() []string {
 	if c.daemon.stopped {
 		return nil

@@ -46,14 +46,15 @@ type chaos struct {
 	sess    int // wanted
 	human   *human
 
+	server *serverProc
 	daemon *chaosProc
 	serial int
-	ops    []string // the newest, for a report
+	ops    []chaosOpAt // the newest
 	counts map[string]int
 	audits AuditCount
 	quiet  int // points that were equal
 	faults int
-	lost   int // servers that died of the known crash
+	lost   []string // servers that died of a known crash: which, and why
 }
 
 func TestChaosMirror(t *testing.T) {
@@ -103,8 +104,11 @@ func TestChaosMirror(t *testing.T) {
 	c.closeDaemon()
 	c.goneFromServer(settings)
 	t.Logf("%d operations %v", sum(c.counts), c.counts)
-	t.Logf("%d quiet points equal, %d mismatches, %d servers lost to the known crash; the daemons' own audits: %+v", c.quiet, c.faults, c.lost, c.audits)
-	if c.quiet == 0 && c.lost == 0 {
+	t.Logf("%d quiet points equal, %d mismatches, %d servers lost to known crashes of tmux; the daemons' own audits: %+v", c.quiet, c.faults, len(c.lost), c.audits)
+	for i, why := range c.lost {
+		t.Logf("lost server %d: %s", i+1, why)
+	}
+	if c.quiet == 0 && len(c.lost) == 0 {
 		t.Error("no quiet point was reached")
 	}
 }
@@ -125,7 +129,7 @@ func (c *chaos) tmux(args ...string) (string, error) {
 	cmd.Env = clientEnv()
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		c.t.Errorf("the server did not answer %q in 30 s; before: %q", args, c.ops)
+		c.t.Errorf("the server did not answer %q in 30 s; before: %q", args, c.newest())
 	}
 	return strings.TrimRight(string(out), "\n"), err
 }
@@ -133,8 +137,10 @@ func (c *chaos) tmux(args ...string) (string, error) {
 func (c *chaos) newServer() {
 	c.serial++
 	c.socket = filepath.Join(c.dir, "s"+strconv.Itoa(c.serial))
+	c.server = startTmux(c.t, c.socket)
+	eventually(c.t, "the server", func() bool { _, err := os.Stat(c.socket); return err == nil })
 	for i := range c.sess {
-		if out, err := c.tmux("-f", "/dev/null", "new-session", "-d", "-s", fmt.Sprintf("s%d", i), "-x", "120", "-y", "40", c.program()); err != nil {
+		if out, err := c.tmux("new-session", "-d", "-s", fmt.Sprintf("s%d", i), "-x", "120", "-y", "40", c.program()); err != nil {
 			c.t.Fatalf("new-session: %v %s", err, out)
 		}
 	}
@@ -281,7 +287,7 @@ func (c *chaos) quietPoint() {
 			return
 		}
 		c.faults += len(tell.Diffs)
-		c.t.Errorf("mirrors differ: %q\nunproven: %q\nthe newest operations: %q\nthe daemon says: %s", tell.Diffs, tell.Unproven, c.ops, c.daemon.errors())
+		c.t.Errorf("mirrors differ: %q\nunproven: %q\nthe newest operations: %q\nthe daemon says: %s", tell.Diffs, tell.Unproven, c.newest(), c.daemon.errors())
 		return
 	}
 	c.t.Log("no quiet point: the server kept moving")
@@ -358,6 +364,10 @@ func (c *chaos) endServer() {
 		c.daemon.kill()
 	}
 	c.tmux("kill-server")
+	if d := c.server.death(); d.running || d.signal != 0 || d.code != 0 {
+		c.t.Errorf("the server's own end: %v", d)
+		c.server.cmd.Process.Kill()
+	}
 }
 
 // recover is called when the server has died: its daemon must say so, and a new
@@ -377,11 +387,7 @@ func (c *chaos) recoverPaused() {
 			c.t.Logf("gone: %s", t.Text)
 		}
 	}
-	c.lost++
-	c.t.Logf("server lost after %q", c.ops)
-	if !c.knownCrash() {
-		c.t.Error("the server died of something else than a known crash")
-	}
+	c.judge()
 	c.daemon.kill()
 	if c.human != nil {
 		c.human.leave()
@@ -393,6 +399,27 @@ func (c *chaos) recoverPaused() {
 	c.newServer()
 	c.ops = nil
 	c.startDaemon()
+}
+
+// judge looks what the server died of.
+func (c *chaos) judge() {
+	d := c.server.death()
+	if d.running {
+		c.t.Errorf("the server does not answer, and lives; the newest operations: %q", c.newest())
+		c.server.cmd.Process.Kill()
+		<-c.server.done
+		return
+	}
+	ops := append(slices.Clone(c.ops), movesOf(c.daemon.errors())...)
+	slices.SortStableFunc(ops, func(a, b chaosOpAt) int { return a.at.Compare(b.at) })
+	ops = slices.DeleteFunc(ops, func(o chaosOpAt) bool { return o.at.After(c.server.ended) })
+	_, why := verdict(d, c.server.ended, ops)
+	if why == "" {
+		c.t.Errorf("the server died of something else than a known crash: %v; the newest operations: %q; it said %q", d, c.newest(), c.server.said.String())
+		return
+	}
+	c.lost = append(c.lost, fmt.Sprintf("%v; %s", d, why))
+	c.t.Logf("server lost: %v; %s; the newest operations: %q", d, why, c.newest())
 }
 
 // chaosProc is a daemon as a process.
@@ -442,7 +469,7 @@ func (c *chaos) startDaemon() {
 	if _, ok := p.wait("open"); !ok && c.alive() {
 		c.t.Fatalf("the daemon did not open: %s", p.errors())
 	}
-	c.note("daemon starts")
+	c.note("daemon starts", "")
 	if c.rnd != nil && c.rnd.IntN(5) > 0 { // else changes come while its clients attach, which is the other known crash
 		c.attached()
 	}

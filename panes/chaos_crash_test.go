@@ -1,0 +1,198 @@
+package panes
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// This file finds out what a server of chaos died of. The server is our child
+// (tmux -D), so its end is known exactly, and it may leave a core, which says
+// where it stood. Rule: a death is excused only by the signature of a crash
+// that was reproduced, together with an operation that can cause it; every
+// other end of a server fails the run.
+
+// serverProc is a tmux server in the foreground.
+type serverProc struct {
+	cmd   *exec.Cmd
+	dir   string // where a core falls
+	said  bytes.Buffer
+	done  chan struct{}
+	ended time.Time // after done
+}
+
+// startTmux starts the server of a socket; it has no session yet, and stays
+// without one.
+func startTmux(t testing.TB, socket string) *serverProc {
+	t.Helper()
+	dir := socket + ".d"
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// A limit that may not be raised leaves the end without a core.
+	p := &serverProc{dir: dir, done: make(chan struct{}), cmd: exec.Command("sh", "-c", `ulimit -c unlimited 2>/dev/null; exec tmux -D -S "$0" -f /dev/null`, socket)}
+	p.cmd.Env, p.cmd.Dir, p.cmd.Stderr = clientEnv(), dir, &p.said
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.cmd.Wait()
+		p.ended = time.Now()
+		close(p.done)
+	}()
+	return p
+}
+
+// death is how a server ended.
+type death struct {
+	running bool
+	signal  syscall.Signal // 0: it exited
+	code    int
+	core    *coreFacts // nil: none was left
+}
+
+func (p *serverProc) death() death {
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		return death{running: true}
+	}
+	d := death{code: p.cmd.ProcessState.ExitCode()}
+	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		d.signal = ws.Signal()
+	}
+	cores, _ := filepath.Glob(filepath.Join(p.dir, "core*"))
+	for _, name := range cores {
+		if c, err := readCore(name); err == nil {
+			d.core = c
+		}
+	}
+	return d
+}
+
+func (d death) String() string {
+	switch {
+	case d.running:
+		return "it runs and does not answer"
+	case d.signal == 0:
+		return fmt.Sprintf("exit status %d", d.code)
+	case d.core == nil:
+		return d.signal.String() + ", no core"
+	}
+	return fmt.Sprintf("%v at address %#x, in %s+%#x (build %.12s)", d.signal, d.core.addr, filepath.Base(d.core.file), d.core.at, d.core.build)
+}
+
+// coreFacts is where a process stood when it died.
+type coreFacts struct {
+	addr  uint64 // that it could not read
+	file  string
+	at    uint64 // the instruction, as an offset in file
+	build string // of file, hex
+}
+
+// Places of registers and notes in a Linux core (elf.h, sys/procfs.h).
+const (
+	noteStatus  = 1
+	noteSigInfo = 0x53494749
+	noteFiles   = 0x46494c45
+	regsAt      = 112
+	pcAMD64     = regsAt + 16*8
+	pcARM64     = regsAt + 32*8
+	sigAddrAt   = 16
+)
+
+// readCore reads the first thread's place of a 64-bit core.
+func readCore(name string) (*coreFacts, error) {
+	f, err := elf.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	pcAt := map[string]int{"amd64": pcAMD64, "arm64": pcARM64}[runtime.GOARCH]
+	if f.Type != elf.ET_CORE || f.Class != elf.ELFCLASS64 || pcAt == 0 {
+		return nil, fmt.Errorf("%s is no core of this machine", name)
+	}
+	var pc uint64
+	var c coreFacts
+	var files []byte
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_NOTE {
+			continue
+		}
+		b := make([]byte, p.Filesz)
+		if _, err := p.ReadAt(b, 0); err != nil {
+			return nil, err
+		}
+		for len(b) >= 12 {
+			nameSize, size, kind := f.ByteOrder.Uint32(b), f.ByteOrder.Uint32(b[4:]), f.ByteOrder.Uint32(b[8:])
+			from := 12 + (int(nameSize)+3)&^3
+			to := from + int(size)
+			if to > len(b) {
+				break
+			}
+			switch d := b[from:to]; {
+			case kind == noteStatus && pc == 0 && len(d) >= pcAt+8:
+				pc = f.ByteOrder.Uint64(d[pcAt:])
+			case kind == noteSigInfo && len(d) >= sigAddrAt+8:
+				c.addr = f.ByteOrder.Uint64(d[sigAddrAt:])
+			case kind == noteFiles:
+				files = d
+			}
+			b = b[min(len(b), (to+3)&^3):]
+		}
+	}
+	if err := c.place(f.ByteOrder, files, pc); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// place finds the file that the instruction is in.
+func (c *coreFacts) place(order binary.ByteOrder, files []byte, pc uint64) error {
+	if len(files) < 16 {
+		return fmt.Errorf("the core names no files")
+	}
+	n, page := order.Uint64(files), order.Uint64(files[8:])
+	if n > uint64(len(files))/24 {
+		return fmt.Errorf("the core's list of files is cut")
+	}
+	names := bytes.Split(files[16+24*n:], []byte{0})
+	for i := range int(n) {
+		m := files[16+24*i:]
+		start, end, off := order.Uint64(m), order.Uint64(m[8:]), order.Uint64(m[16:])
+		if pc >= start && pc < end && i < len(names) {
+			c.file, c.at = string(names[i]), pc-start+off*page
+			c.build = buildID(c.file)
+			return nil
+		}
+	}
+	return fmt.Errorf("instruction %#x is in no file", pc)
+}
+
+// buildID is the mark that the linker gave a program, "" if none.
+func buildID(name string) string {
+	f, err := elf.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	s := f.Section(".note.gnu.build-id")
+	if s == nil {
+		return ""
+	}
+	b, err := s.Data()
+	if err != nil || len(b) < 16 {
+		return ""
+	}
+	return hex.EncodeToString(b[16:])
+}

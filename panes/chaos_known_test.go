@@ -1,0 +1,176 @@
+package panes
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"akk/vtparse"
+)
+
+// This file says which deaths of a server are known, by their signature. They
+// are crashes of tmux before 3.8 with a control client attached; each was
+// reproduced with the build below, whose instructions are named.
+
+// knownBuild is Debian 12's tmux 3.3a, amd64.
+const knownBuild = "6bc8936e2460f4f152ae903234ad7dbd5361f6c3"
+
+// signature is one way to die and what must have been done for it.
+type signature struct {
+	issue, what string
+	signal      syscall.Signal // 0: exit status 1, which is tmux's own fatal()
+	at          uint64         // instruction in knownBuild
+	null        bool           // the address is in the first page
+	ops         []string       // one of these in the time before
+	within      time.Duration
+}
+
+// Times: what a session or a window needs to end after its program was killed;
+// what a client needs to come back after it was thrown out or stopped
+// (backoffMax, attachLatest, and a machine that is short of CPU).
+const (
+	endsWithin   = 3 * time.Second
+	clientWithin = 15 * time.Second
+)
+
+var (
+	endsSomething = []string{"kill-", "die", "unlink-window", "move-window", "join-pane", "break-pane", "respawn"}
+	movesClients  = []string{"daemon", "client", "detach-client", "human", "new-session", "group", "kill-session", "kill-window", "kill-pane", "die", "unlink-window", "move-window"}
+)
+
+var signatures = []signature{
+	{"5243", "a window change is announced for a session that has just ended (its current window is NULL)", syscall.SIGSEGV, 0x3b459, true, endsSomething, endsWithin},
+	{"4980", "a line is written to a control client that is half attached or half gone (its control state is NULL)", syscall.SIGSEGV, 0x3da13, true, movesClients, clientWithin},
+	{"5499", "a respawned pane's output is read with the old program's offsets", syscall.SIGSEGV, 0x54ae2, false, []string{"respawn"}, endsWithin},
+	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin},
+	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin},
+}
+
+// chaosOpAt is an operation with its time.
+type chaosOpAt struct {
+	name, text string
+	at         time.Time
+}
+
+// verdict tells which known crash a death was, and why; "" if none.
+func verdict(d death, ended time.Time, ops []chaosOpAt) (issue, why string) {
+	for _, s := range signatures {
+		if d.running || d.signal != s.signal || d.signal == 0 && d.code != 1 {
+			continue
+		}
+		how := "by its signal and what was done before; no core tells where"
+		if c := d.core; c != nil {
+			if c.addr < 4096 != s.null {
+				continue
+			}
+			how = "by the address that it read and what was done before; this build's instructions are not known"
+			if c.build == knownBuild {
+				if c.at != s.at {
+					continue
+				}
+				how = fmt.Sprintf("by the instruction, tmux+%#x, reading %#x", c.at, c.addr)
+			}
+		}
+		if d.signal == 0 {
+			how = "by exit status 1 and what was done before"
+		}
+		for _, o := range slices.Backward(ops) {
+			if ended.Sub(o.at) > s.within {
+				break
+			}
+			if slices.ContainsFunc(s.ops, func(p string) bool { return strings.HasPrefix(o.name, p) }) {
+				return s.issue, fmt.Sprintf("tmux %s: %s; %s; %q %v before", s.issue, s.what, how, o.text, ended.Sub(o.at).Round(time.Millisecond))
+			}
+		}
+	}
+	return "", ""
+}
+
+// clientMoves are the comings and goings of control clients in a daemon's log:
+// they stand beside the operations, for the daemon attaches by itself.
+var clientMoves = regexp.MustCompile(`(?m)^time=(\S+) .*msg="(control client (?:starts|ended))".* session=(\S+)`)
+
+func movesOf(log string) (ops []chaosOpAt) {
+	for _, m := range clientMoves.FindAllStringSubmatch(log, -1) {
+		if at, err := time.Parse(time.RFC3339Nano, m[1]); err == nil {
+			ops = append(ops, chaosOpAt{"client", m[2] + " on " + m[3], at})
+		}
+	}
+	return ops
+}
+
+// What is excused and what is not.
+func TestKnownDeaths(t *testing.T) {
+	now := time.Now()
+	ops := func(name string, ago time.Duration) []chaosOpAt {
+		return []chaosOpAt{{name, name + " x", now.Add(-ago)}, {"zoom", "zoom", now.Add(-ago / 2)}}
+	}
+	seg := func(addr, at uint64, build string) death {
+		return death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: addr, at: at, file: "/usr/bin/tmux", build: build}}
+	}
+	for _, c := range []struct {
+		name string
+		d    death
+		ops  []chaosOpAt
+		want string
+	}{
+		{"window change of a dead session", seg(0x10, 0x3b459, knownBuild), ops("die", 100*time.Millisecond), "5243"},
+		{"half attached client", seg(0x20, 0x3da13, knownBuild), ops("client", 2*time.Second), "4980"},
+		{"respawn", seg(0x5600_0000_0000, 0x54ae2, knownBuild), ops("respawn", 100*time.Millisecond), "5499"},
+		{"respawn, fatal", death{code: 1}, ops("respawn", 100*time.Millisecond), "5499"},
+		{"daemon killed, fatal", death{code: 1}, ops("daemon killed", time.Second), "5444"},
+		{"another build", seg(0x18, 0x12345, "00"), ops("kill-session", time.Second), "5243"},
+		{"no core", death{code: -1, signal: syscall.SIGSEGV}, ops("kill-session", time.Second), "5243"},
+		{"another instruction", seg(0x10, 0x3b460, knownBuild), ops("die", 0), ""},
+		{"the instruction without a cause", seg(0x10, 0x3b459, knownBuild), ops("copy-mode", 0), ""},
+		{"too long ago", seg(0x10, 0x3b459, knownBuild), ops("die", time.Minute), ""},
+		{"another build, far address", seg(0x7f00_0000, 0x12345, "00"), ops("kill-session", 0), ""},
+		{"exit", death{}, ops("kill-session", 0), ""},
+		{"exit 1 without a cause", death{code: 1}, ops("resize-pane", 0), ""},
+		{"killed by somebody", death{code: -1, signal: syscall.SIGKILL}, ops("respawn", 0), ""},
+		{"abort", death{code: -1, signal: syscall.SIGABRT}, ops("respawn", 0), ""},
+		{"hangs", death{running: true}, ops("respawn", 0), ""},
+	} {
+		if got, why := verdict(c.d, now, c.ops); got != c.want || (got == "") != (why == "") {
+			t.Errorf("%s: %q (%s), want %q", c.name, got, why, c.want)
+		}
+	}
+}
+
+// The reading of an end, on a real one: tmux 5243 on one command line.
+func TestRealCrashIsRecognised(t *testing.T) {
+	dir, err := os.MkdirTemp("", "akkx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ts := &tmuxServer{t, filepath.Join(dir, "s")}
+	p := startTmux(t, ts.socket)
+	t.Cleanup(func() { p.cmd.Process.Kill(); <-p.done })
+	eventually(t, "the server", func() bool { _, err := os.Stat(ts.socket); return err == nil })
+	ts.run("new-session", "-d", "-s", "keep", "cat")
+	ts.run("new-session", "-d", "-s", "ends", "cat")
+	ts.run("new-window", "-d", "-t", "ends:", "cat")
+	s := openServer(t, ts)
+	if atLeast(s.Version(), 3, 8) || s.pipe != nil {
+		t.Skip("needs a control client of a tmux before 3.8")
+	}
+	waitScreen(t, s, "%2", func(*vtparse.Screen) bool { return true })
+	ops := []chaosOpAt{{"kill-session", "kill-session -t ends", time.Now()}}
+	cmd := exec.Command("tmux", "-S", ts.socket, "select-window", "-t", "ends:1", ";", "kill-session", "-t", "ends")
+	cmd.Env = clientEnv()
+	cmd.Run()
+	d := p.death()
+	issue, why := verdict(d, p.ended, ops)
+	if issue != "5243" {
+		t.Errorf("%v: %q %s", d, issue, why)
+	}
+	t.Logf("%v; %s", d, why)
+}
