@@ -27,7 +27,7 @@ type Tmux struct {
 func (t Tmux) Run(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "tmux", append(t.flags(), args...)...)
+	cmd := exec.CommandContext(ctx, "tmux", append(t.flags(), words(args)...)...)
 	cmd.Env = environ()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -45,6 +45,19 @@ func (t Tmux) Run(ctx context.Context, args ...string) (string, error) {
 	default:
 		return "", fmt.Errorf("tmux %s: %s", args[0], said)
 	}
+}
+
+// words keeps tmux from taking a ";" at a word's end (of a folder, of akk's own
+// path) for the end of the command; a ";" alone is one.
+func words(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		if rest, ok := strings.CutSuffix(a, ";"); ok && rest != "" {
+			a = rest + `\;`
+		}
+		out[i] = a
+	}
+	return out
 }
 
 func (t Tmux) flags() []string {
@@ -69,7 +82,7 @@ func environ() []string {
 // Command is how a human names this server to tmux.
 func (t Tmux) Command(args ...string) string {
 	words := []string{"tmux"}
-	for _, a := range append(t.flags(), args...) {
+	for _, a := range append(t.flags(), words(args)...) {
 		words = append(words, Quote(a))
 	}
 	return strings.Join(words, " ")
