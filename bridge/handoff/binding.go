@@ -8,6 +8,7 @@ package handoff
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"akk/agents"
@@ -79,7 +80,11 @@ func (t *terminal) conversation() {
 // Session had none yet (R48).
 func (t *terminal) bind(c *carried) {
 	native := c.disp.Turn.NativeID
-	if native == "" || c.session.NativeID != "" {
+	switch {
+	case native == "" || native == c.session.NativeID:
+		return
+	case c.session.NativeID != "":
+		t.adopt(c, native)
 		return
 	}
 	c.session.NativeID = native
@@ -87,6 +92,44 @@ func (t *terminal) bind(c *carried) {
 		s := c.session
 		t.session = &s
 	}
+}
+
+// adopt gives a Turn that the agent took in another conversation than its
+// Session's to a Session of that conversation (R38, R48): a human's switch may
+// show only then, for Codex begins a cleared conversation's log with its first
+// task. session_exact asked for the old one: it stays, and the row tells the
+// conflict.
+func (t *terminal) adopt(c *carried, native string) {
+	if c.disp.Turn.Scope == scopeExact {
+		return
+	}
+	t.ensureSession(t.desk.now())
+	if t.session.NativeID != native || t.session.ID == c.session.ID {
+		return // what the terminal shows is not what took it
+	}
+	d, was, turn := t.desk, c.session.ID, &c.disp.Turn
+	t.turnCount++
+	c.session = *t.session
+	turn.SessionID, turn.Generation = c.session.ID, c.session.Generation
+	id := turn.ID
+	// Behind what the store was given for the old Session.
+	d.writer.Do(func(*store.Tx) error { return nil }, func(error) { d.uncount(was, id) })
+}
+
+// uncount takes a Turn that has gone to another Session out of a Session's sum.
+func (d *Desk) uncount(session, turn string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, ok := d.tallies[session]
+	if !ok {
+		return
+	}
+	n.open = slices.DeleteFunc(slices.Clone(n.open), func(o Turn) bool { return o.ID == turn })
+	delete(n.ids, turn)
+	if n.count = len(n.ids); n.last.ID == turn {
+		n.last = Turn{}
+	}
+	d.tallies[session] = n
 }
 
 // conflict is what makes the row's Session unusable, nil for nothing.

@@ -92,13 +92,17 @@ type playerLog struct {
 	p    *player
 	read int
 	st   agents.LogState
+	file int
 }
 
-func (l *playerLog) Path() string         { return fmt.Sprintf("/log/%d", l.p.pid) }
+func (l *playerLog) Path() string         { return fmt.Sprintf("/log/%d/%d", l.p.pid, l.file) }
 func (l *playerLog) WatchPaths() []string { return nil }
 func (l *playerLog) Poll() ([]agents.LogEvent, error) {
 	l.p.mu.Lock()
 	defer l.p.mu.Unlock()
+	if l.p.file != l.file {
+		l.file, l.read, l.st = l.p.file, 0, agents.LogState{SessionID: l.p.native}
+	}
 	out := append([]agents.LogEvent{}, l.p.log[l.read:]...)
 	l.read = len(l.p.log)
 	for i := range out {
@@ -132,6 +136,7 @@ type player struct {
 	enters   int
 	tasks    []string
 	native   string // its own conversation
+	file     int    // number of its log
 	drawn    int
 	asks     bool // a question that does not stop the turn
 

@@ -221,6 +221,7 @@ func (t *terminal) setLog(u *logUpdate) {
 	t.facts.LogPath = u.path
 	if u.state != nil {
 		t.facts.TurnOpen = u.state.TurnOpen
+		t.facts.LogOffset = 0 // another file begins anew: a place in the old one is none in it
 		if u.state.Last != nil {
 			t.facts.LogOffset = u.state.Last.Offset
 		}
