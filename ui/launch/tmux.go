@@ -82,7 +82,7 @@ func environ() []string {
 // Command is how a human names this server to tmux.
 func (t Tmux) Command(args ...string) string {
 	words := []string{"tmux"}
-	for _, a := range append(t.flags(), words(args)...) {
+	for _, a := range append(t.flags(), args...) {
 		words = append(words, Quote(a))
 	}
 	return strings.Join(words, " ")
