@@ -419,7 +419,13 @@ func (c *chaos) judge() {
 		return
 	}
 	c.lost = append(c.lost, fmt.Sprintf("%v; %s", d, why))
-	c.t.Logf("server lost: %v; %s; the newest operations: %q", d, why, c.newest())
+	var moves []string
+	for _, o := range ops {
+		if ago := c.server.ended.Sub(o.at); o.name == "client" && ago < endsWithin {
+			moves = append(moves, fmt.Sprintf("%s %v before", o.text, ago.Round(time.Millisecond)))
+		}
+	}
+	c.t.Logf("server lost: %v; %s; clients: %q; the newest operations: %q", d, why, moves, c.newest())
 }
 
 // chaosProc is a daemon as a process.

@@ -9,7 +9,7 @@ import "context"
 type Health struct {
 	Transport  Transport
 	Audits     AuditCount
-	Unreadable map[string]string // pane -> why, pipe transport only
+	Unreadable map[string]string // pane -> why its mirror does not follow it, "; ", the cure
 }
 
 // Health implements what doctor asks a Provider for.
@@ -25,11 +25,15 @@ func (s *Server) Health(ctx context.Context) (Health, error) {
 	s.pub.RLock()
 	defer s.pub.RUnlock()
 	for id, p := range s.pub.byID {
-		if p.why != nil {
+		why := p.info.UnsyncedWhy
+		if why == "" && p.why != nil {
+			why = p.why.Error()
+		}
+		if why != "" {
 			if h.Unreadable == nil {
 				h.Unreadable = map[string]string{}
 			}
-			h.Unreadable[id] = p.why.Error()
+			h.Unreadable[id] = why
 		}
 	}
 	return h, nil

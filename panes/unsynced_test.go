@@ -44,6 +44,9 @@ func TestMirrorThatFollowsNoMoreIsTold(t *testing.T) {
 	if listed := s.Panes(); listed[1].Pane != "%1" || listed[1].Unsynced != in.Unsynced {
 		t.Errorf("listed: %+v", listed)
 	}
+	if h, err := s.Health(within(t)); err != nil || len(h.Unreadable) != 1 || h.Unreadable["%1"] != in.UnsyncedWhy {
+		t.Errorf("health: %+v %v", h, err)
+	}
 	ts.say("%1", " meanwhile")
 	if scr, err := s.Screen("%1"); err != nil || shows("meanwhile")(scr) {
 		t.Errorf("a mirror without a client shows %v, %v", scr, err)
