@@ -138,19 +138,23 @@ func (c *chaos) step() bool {
 		if n -= o.weight; n >= 0 {
 			continue
 		}
+		did := c.time(o.name)
 		cmd := o.do(c)
 		c.counts[o.name]++
 		c.note(o.name, strings.Join(cmd, " "))
 		if cmd != nil {
 			c.tmux(cmd...)
 		}
+		did()
 		break
 	}
 	if !c.alive() {
 		return false
 	}
 	if c.rnd.IntN(4) == 0 {
+		fitted := c.time("players")
 		c.players.fit(c.list)
+		fitted()
 	}
 	time.Sleep(time.Duration(c.rnd.IntN(60)) * time.Millisecond) // the pace of the chaos
 	return true

@@ -51,6 +51,7 @@ type chaos struct {
 	serial int
 	ops    []chaosOpAt // the newest
 	counts map[string]int
+	took   map[string]time.Duration
 	audits AuditCount
 	quiet  int // points that were equal
 	faults int
@@ -79,7 +80,7 @@ func TestChaosMirror(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	c := &chaos{t: t, rnd: rand.New(rand.NewPCG(seed, 2)), dir: dir, panes: panes, sess: sess, counts: map[string]int{}}
+	c := &chaos{t: t, rnd: rand.New(rand.NewPCG(seed, 2)), dir: dir, panes: panes, sess: sess, counts: map[string]int{}, took: map[string]time.Duration{}}
 	only := regexp.MustCompile(os.Getenv(chaosOpsEnv))
 	c.kinds = slices.DeleteFunc(slices.Clone(chaosOps), func(o chaosOp) bool {
 		return !only.MatchString(o.name) || os.Getenv(chaosTimeEnv) == "" && slices.Contains(deadly, o.name)
@@ -104,6 +105,7 @@ func TestChaosMirror(t *testing.T) {
 	c.closeDaemon()
 	c.goneFromServer(settings)
 	t.Logf("%d operations %v", sum(c.counts), c.counts)
+	t.Logf("time: %v", c.took)
 	t.Logf("%d quiet points equal, %d mismatches, %d servers lost to known crashes of tmux; the daemons' own audits: %+v", c.quiet, c.faults, len(c.lost), c.audits)
 	for i, why := range c.lost {
 		t.Logf("lost server %d: %s", i+1, why)
@@ -111,6 +113,12 @@ func TestChaosMirror(t *testing.T) {
 	if c.quiet == 0 && len(c.lost) == 0 {
 		t.Error("no quiet point was reached")
 	}
+}
+
+// time adds what passes until its end to a kind of work.
+func (c *chaos) time(kind string) func() {
+	began := time.Now()
+	return func() { c.took[kind] += time.Since(began).Round(time.Millisecond) }
 }
 
 func sum(m map[string]int) (n int) {
@@ -256,14 +264,18 @@ func (c *chaos) quietPoint() {
 	defer c.players.pause.Unlock()
 	c.daemon.cont()
 	for range 5 {
+		stood := c.time("standing still")
 		all := c.standStill()
+		stood()
 		if all == nil {
 			if !c.t.Failed() && !c.alive() {
 				c.recoverPaused()
 			}
 			return
 		}
+		checked := c.time("checks")
 		tell, ok := c.daemon.ask(chaosAsk{Do: "check", Panes: all})
+		checked()
 		if !ok {
 			if c.alive() {
 				c.t.Errorf("the daemon ended: %s", c.daemon.errors())
