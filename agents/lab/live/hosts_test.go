@@ -40,17 +40,17 @@ type wire struct {
 	script, in, out string
 }
 
-func (p *product) wire(dir string) wire {
-	p.t.Helper()
+func (p *rig) wire(dir string) wire {
+	p.T.Helper()
 	w := wire{filepath.Join(dir, "akk-bridge"), filepath.Join(dir, "in.log"), filepath.Join(dir, "out.log")}
 	env := ""
-	for _, e := range p.env {
+	for _, e := range p.Env {
 		k, v, _ := strings.Cut(e, "=")
 		env += fmt.Sprintf("export %s='%s'\n", k, v)
 	}
-	text := fmt.Sprintf("#!/bin/sh\n%stee -a '%s' | '%s' -S '%s' host-bridge | tee -a '%s'\n", env, w.in, p.bin, p.srv.Socket, w.out)
+	text := fmt.Sprintf("#!/bin/sh\n%stee -a '%s' | '%s' -S '%s' host-bridge | tee -a '%s'\n", env, w.in, p.Bin, p.Srv.Socket, w.out)
 	if err := os.WriteFile(w.script, []byte(text), 0o700); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return w
 }
@@ -257,7 +257,7 @@ func TestHosts(t *testing.T) {
 
 // hostLab is an akk with a tmux server in which a recording plays: a Host needs
 // something to see.
-func hostLab(t *testing.T) *product {
+func hostLab(t *testing.T) *rig {
 	t.Helper()
 	if !*hostsFlag {
 		t.Skip("hosts: set AKK_HOSTS=1 or -hosts")

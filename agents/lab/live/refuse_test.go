@@ -15,6 +15,7 @@ import (
 
 	"akk/agents"
 	"akk/agents/lab"
+	"akk/agents/lab/product"
 )
 
 // focusIn is what tmux sends for the focus (DECSET 1004).
@@ -24,21 +25,21 @@ const neverTyped = "please lab:hello, this must never be typed"
 
 // refused runs `akk send` and checks that it is refused with a reason that
 // fits.
-func (p *product) refused(pane string, reason *regexp.Regexp) {
-	p.t.Helper()
-	out, errs, code := p.run("send", pane, neverTyped)
+func (p *rig) refused(pane string, reason *regexp.Regexp) {
+	p.T.Helper()
+	out, errs, code := p.Run("send", pane, neverTyped)
 	lines := strings.Split(strings.TrimSpace(errs), "\n")
 	if code != 1 || out != "" {
-		p.t.Errorf("akk send: exit %d, stdout %q, stderr %q", code, out, errs)
+		p.T.Errorf("akk send: exit %d, stdout %q, stderr %q", code, out, errs)
 		return
 	}
 	if len(lines) != 2 || !strings.HasPrefix(lines[0], "akk: ") || !strings.Contains(lines[1], "cure: ") {
-		p.t.Errorf("the refusal has no reason and cure on two lines: %q", errs)
+		p.T.Errorf("the refusal has no reason and cure on two lines: %q", errs)
 	}
 	if !reason.MatchString(lines[0]) {
-		p.t.Errorf("the reason does not fit %v: %q", reason, errs)
+		p.T.Errorf("the reason does not fit %v: %q", reason, errs)
 	}
-	p.t.Logf("%s", strings.TrimSpace(errs))
+	p.T.Logf("%s", strings.TrimSpace(errs))
 }
 
 // reasons are words of which a refusal must have some. A draft and a menu that
@@ -70,12 +71,12 @@ func TestLiveRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.waitRow(s.Pane, "idle", idle)
+			p.WaitRow(s.Pane, "idle", product.Idle)
 			for _, st := range []lab.State{lab.AtApproval, lab.AtPatch, lab.AtQuestionnaire, lab.AtDraft, lab.AtMenu, lab.AtViewer, lab.AtCopyMode} {
 				t.Run(string(st), func(t *testing.T) {
-					p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+					p := p.with(t)
 					// Also ends the hold that the last state's typing left.
-					p.waitRow(s.Pane, "ready", ready)
+					p.WaitRow(s.Pane, "ready", product.Ready)
 					before, err := s.Reach(t.Context(), st)
 					if errors.Is(err, lab.ErrUnreachable) {
 						t.Skip(err)
@@ -89,7 +90,7 @@ func TestLiveRefused(t *testing.T) {
 						if err := s.WaitLog(t.Context(), "the tool call", func(l lab.Log) bool { return len(l.Pending) > 0 && len(l.UserTexts) > 0 }); err != nil {
 							t.Fatal(err)
 						}
-						p.waitRow(s.Pane, "blocked and free of hands", func(r row) bool { return r.Reading.Activity == string(agents.Blocked) && !r.held() })
+						p.WaitRow(s.Pane, "blocked and free of hands", func(r product.Row) bool { return r.Reading.Activity == string(agents.Blocked) && !r.Held() })
 					}
 					asked := len(s.Model.Requests())
 					log, _ := s.ReadLog()
@@ -114,8 +115,8 @@ func TestLiveRefused(t *testing.T) {
 					}
 				})
 			}
-			p.waitRow(s.Pane, "ready again", ready)
-			if out, errs, code := p.run("send", s.Pane, "please "+lab.Hello); code != 0 {
+			p.WaitRow(s.Pane, "ready again", product.Ready)
+			if out, errs, code := p.Run("send", s.Pane, "please "+lab.Hello); code != 0 {
 				t.Errorf("idle again, and still akk send: exit %d, %q %q", code, out, errs)
 			}
 		})
@@ -136,7 +137,7 @@ func TestLiveRefusedBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.run("list") // starts the daemon, which attaches
+	p.Run("list") // starts the daemon, which attaches
 	demo := "../../../testdata/demo/"
 	for _, x := range []struct {
 		name   string
@@ -159,7 +160,7 @@ func TestLiveRefusedBytes(t *testing.T) {
 		{"copy-mode", agents.Claude, "testdata/claude-idle-draft.cast.gz", "0 empty", "", []string{"copy-mode", "-t", "PANE"}},
 	} {
 		t.Run(string(x.kind)+" "+x.name, func(t *testing.T) {
-			p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+			p := p.with(t)
 			f, err := lab.CastFrame(x.cast, x.marker)
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +178,7 @@ func TestLiveRefusedBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			p.waitRow(l.Pane, "read as "+string(x.owner), func(r row) bool { return x.owner == "" || r.Reading.Owner == string(x.owner) })
+			p.WaitRow(l.Pane, "read as "+string(x.owner), func(r product.Row) bool { return x.owner == "" || r.Reading.Owner == string(x.owner) })
 			// A control client's attach makes tmux 3.3a report the focus to a
 			// program that asked for it; akk's send must add nothing.
 			before, err := l.Bytes()
@@ -197,8 +198,8 @@ func TestLiveRefusedBytes(t *testing.T) {
 // witness: the byte logger does see what akk types, when nothing stands against
 // it; else zero bytes would prove nothing. And a program that is no agent gets
 // none, whatever it draws.
-func witness(t *testing.T, srv *lab.Server, p *product, prog string) {
-	p = &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+func witness(t *testing.T, srv *lab.Server, p *rig, prog string) {
+	p = p.with(t)
 	f, err := lab.CastFrame("testdata/codex-idle-draft.cast.gz", "2 idle")
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +208,7 @@ func witness(t *testing.T, srv *lab.Server, p *product, prog string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := p.run("screen", stranger.Pane); code != 0 { // mirrored from now on
+	if _, errs, code := p.Run("screen", stranger.Pane); code != 0 { // mirrored from now on
 		t.Fatalf("akk screen: %s", errs)
 	}
 	p.refused(stranger.Pane, reasons["stranger"])
@@ -222,8 +223,8 @@ func witness(t *testing.T, srv *lab.Server, p *product, prog string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.waitRow(l.Pane, "idle", idle)
-	out, errs, code := p.run("send", l.Pane, neverTyped)
+	p.WaitRow(l.Pane, "idle", product.Idle)
+	out, errs, code := p.Run("send", l.Pane, neverTyped)
 	if code == 0 {
 		t.Errorf("a program that only draws accepted a task: %s", out)
 	}

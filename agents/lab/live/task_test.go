@@ -11,97 +11,73 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"akk/agents/lab"
+	"akk/agents/lab/product"
 )
 
 const (
-	toolList   = "agent_knock_knock_list"
-	toolStatus = "agent_knock_knock_status"
-	toolSend   = "agent_knock_knock_send"
+	toolList   = product.ToolList
+	toolStatus = product.ToolStatus
+	toolSend   = product.ToolSend
 )
 
 // client is any MCP client: it calls a tool and returns the result's text.
 type client func(tool string, args map[string]any) (doc string, isError bool)
 
 // sdk connects the Go SDK's client to `akk host-bridge`.
-func (p *product) sdk() client {
-	p.t.Helper()
-	cmd := p.command(context.WithoutCancel(p.t.Context()), "host-bridge")
+func (p *rig) sdk() client {
+	p.T.Helper()
+	cmd := p.Command(context.WithoutCancel(p.T.Context()), "host-bridge")
 	cmd.Stderr = os.Stderr
 	c := mcp.NewClient(&mcp.Implementation{Name: "lab", Version: "1"}, nil)
-	s, err := c.Connect(p.t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	s, err := c.Connect(p.T.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
-		p.t.Fatalf("connect to akk host-bridge: %v", err)
+		p.T.Fatalf("connect to akk host-bridge: %v", err)
 	}
-	p.t.Cleanup(func() { s.Close() })
+	p.T.Cleanup(func() { s.Close() })
 	return func(tool string, args map[string]any) (string, bool) {
-		p.t.Helper()
-		r, err := s.CallTool(p.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+		p.T.Helper()
+		r, err := s.CallTool(p.T.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
 		if err != nil {
-			p.t.Fatalf("%s %v: %v", tool, args, err)
+			p.T.Fatalf("%s %v: %v", tool, args, err)
 		}
-		return text(r), r.IsError
+		return product.Text(r), r.IsError
 	}
-}
-
-// text is the result's JSON: the structured content, else the text.
-func text(r *mcp.CallToolResult) string {
-	if r.StructuredContent != nil {
-		if b, err := json.Marshal(r.StructuredContent); err == nil {
-			return string(b)
-		}
-	}
-	var b strings.Builder
-	for _, c := range r.Content {
-		if t, ok := c.(*mcp.TextContent); ok {
-			b.WriteString(t.Text)
-		}
-	}
-	return b.String()
 }
 
 // The second client: mcporter from npm, a program of somebody else.
 const mcporterVersion = "0.9.0"
 
-func (p *product) mcporter() client {
-	p.t.Helper()
-	bin, err := lab.InstallTool(p.t.Context(), "mcporter", mcporterVersion, "")
+func (p *rig) mcporter() client {
+	p.T.Helper()
+	bin, err := lab.InstallTool(p.T.Context(), "mcporter", mcporterVersion, "")
 	if err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
-	home := p.t.TempDir()
+	home := p.T.TempDir()
 	return func(tool string, args map[string]any) (string, bool) {
-		p.t.Helper()
+		p.T.Helper()
 		doc, err := json.Marshal(args)
 		if err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(p.T.Context(), 2*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, filepath.Join(bin, "mcporter"), "call",
-			"--stdio", p.bin, "--stdio-arg", "-S", "--stdio-arg", p.srv.Socket, "--stdio-arg", "host-bridge",
+			"--stdio", p.Bin, "--stdio-arg", "-S", "--stdio-arg", p.Srv.Socket, "--stdio-arg", "host-bridge",
 			"--name", "akk", "--output", "json", "--timeout", "60000", tool, "--args", string(doc))
-		cmd.Env, cmd.Dir, cmd.WaitDelay = append(slices.Clone(p.env), "HOME="+home), home, 5*time.Second
+		cmd.Env, cmd.Dir, cmd.WaitDelay = append(slices.Clone(p.Env), "HOME="+home), home, 5*time.Second
 		out, err := cmd.Output()
 		if err != nil {
-			p.t.Fatalf("mcporter call %s %s: %v\n%s", tool, doc, err, out)
+			p.T.Fatalf("mcporter call %s %s: %v\n%s", tool, doc, err, out)
 		}
 		// It prints the structured content alone; errors show in the document.
 		return string(out), false
-	}
-}
-
-// decode reads the tool's JSON document.
-func decode(t *testing.T, doc string, into any) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(doc), into); err != nil {
-		t.Fatalf("no JSON document: %v\n%s", err, doc)
 	}
 }
 
@@ -129,8 +105,8 @@ type statusResult struct {
 func TestLiveTask(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		make func(*product) client
-	}{{"sdk", (*product).sdk}, {"mcporter", (*product).mcporter}} {
+		make func(*rig) client
+	}{{"sdk", (*rig).sdk}, {"mcporter", (*rig).mcporter}} {
 		t.Run(x.name, func(t *testing.T) {
 			srv, p := newLab(t)
 			var sessions []*lab.Session
@@ -142,12 +118,12 @@ func TestLiveTask(t *testing.T) {
 				sessions = append(sessions, s)
 			}
 			for _, s := range sessions {
-				p.waitRow(s.Pane, "ready", ready)
+				p.WaitRow(s.Pane, "ready", product.Ready)
 			}
 			call := x.make(p)
 			for i, s := range sessions {
 				t.Run(string(s.Binary.Agent), func(t *testing.T) {
-					p := &product{t: t, srv: p.srv, bin: p.bin, env: p.env}
+					p := p.with(t)
 					p.task(call, s, i)
 				})
 			}
@@ -155,18 +131,18 @@ func TestLiveTask(t *testing.T) {
 	}
 }
 
-func (p *product) task(call client, s *lab.Session, n int) {
-	t := p.t
+func (p *rig) task(call client, s *lab.Session, n int) {
+	t := p.T
 	doc, bad := call(toolList, map[string]any{})
 	if bad {
 		t.Fatalf("list: %s", doc)
 	}
-	var l list
-	decode(t, doc, &l)
+	var l product.List
+	product.Decode(t, doc, &l)
 	if len(l.Terminals) != len(kinds) {
 		t.Errorf("%d terminals are listed: %s", len(l.Terminals), doc)
 	}
-	r, ok := l.pane(s.Pane)
+	r, ok := l.Pane(s.Pane)
 	if !ok || r.Agent != string(s.Binary.Agent) {
 		t.Fatalf("pane %s is not listed as %s: %s", s.Pane, s.Binary.Agent, doc)
 	}
@@ -181,7 +157,7 @@ func (p *product) task(call client, s *lab.Session, n int) {
 	}
 	doc, bad = call(send.Tool, args)
 	var sent sendResult
-	decode(t, doc, &sent)
+	product.Decode(t, doc, &sent)
 	if bad || sent.SubmissionOutcome != "agent_accepted" || sent.DeliveryReceipt != "agent_accepted" || !sent.Delivered || sent.AgentAcceptance != "proven" {
 		scr, _ := s.Capture(t.Context())
 		t.Fatalf("send (error %v): %s\nthe screen:\n%s", bad, doc, scr.Text())
@@ -194,7 +170,7 @@ func (p *product) task(call client, s *lab.Session, n int) {
 		if bad {
 			t.Fatalf("status: %s", doc)
 		}
-		decode(t, doc, &st)
+		product.Decode(t, doc, &st)
 	}
 	if st.Conversation.Outcome != "completed" || st.Conversation.FinalText != lab.HelloAnswer {
 		t.Errorf("status says %+v: %s", st.Conversation, doc)
@@ -214,36 +190,17 @@ func (p *product) task(call client, s *lab.Session, n int) {
 }
 
 // journal checks that `akk events` told the turn's way in order.
-func (p *product) journal(turn string) {
-	p.t.Helper()
-	out, errs, code := p.run("events", "--json", "--all", "--follow=false")
-	if code != 0 {
-		p.t.Fatalf("akk events: %s", errs)
-	}
-	var got []string
-	final, last := "", uint64(0)
-	for l := range strings.Lines(out) {
-		var e struct {
-			Seq                        uint64
-			Type, Change, Text, TurnID string
-			Turn                       string `json:"turn_id"`
-		}
-		if err := json.Unmarshal([]byte(l), &e); err != nil {
-			p.t.Fatalf("akk events printed %q: %v", l, err)
-		}
-		if e.Type != "gap" && last != 0 && e.Seq != last+1 {
-			p.t.Errorf("seq %d follows on %d", e.Seq, last)
-		}
-		last = e.Seq
-		if e.Turn == turn {
-			got = append(got, e.Change)
-			if e.Change == "completed" {
-				final = e.Text
-			}
+func (p *rig) journal(turn string) {
+	p.T.Helper()
+	all := p.Events()
+	got, final := product.Changes(all, turn), ""
+	for _, e := range all {
+		if e.TurnID == turn && e.Change == "completed" {
+			final = e.Text
 		}
 	}
 	at := slices.Index(got, "accepted")
 	if at < 0 || slices.Index(got, "completed") < at || final != lab.HelloAnswer {
-		p.t.Errorf("the journal tells %q, final text %q", got, final)
+		p.T.Errorf("the journal tells %q, final text %q", got, final)
 	}
 }

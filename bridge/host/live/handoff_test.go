@@ -14,6 +14,7 @@ import (
 	"akk/agents"
 	"akk/agents/lab"
 	"akk/agents/lab/model"
+	"akk/agents/lab/product"
 )
 
 // A real agent as Host hands a task to another real agent and is called back
@@ -37,12 +38,12 @@ func handoff(t *testing.T, host, worker agents.Kind) {
 	p := newLab(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*long)
 	defer cancel()
-	w, err := p.srv.Start(ctx, lab.Options{Binary: install(t, worker), Rules: []model.Rule{{Match: riddle, Replies: []model.Reply{{model.Text(solution)}}}}})
+	w, err := p.Srv.Start(ctx, lab.Options{Binary: install(t, worker), Rules: []model.Rule{{Match: riddle, Replies: []model.Reply{{model.Text(solution)}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	terminal := p.ready(w.Pane)
-	h, err := p.srv.Start(ctx, p.host(install(t, host), terminal))
+	h, err := p.Srv.Start(ctx, p.host(install(t, host), terminal))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func handoff(t *testing.T, host, worker agents.Kind) {
 	}
 	end := time.Now().Add(time.Minute)
 	for {
-		out, errs, code := p.run("callbacks", "list", "--all", "--json")
+		out, errs, code := p.Run("callbacks", "list", "--all", "--json")
 		if strings.Contains(out, `"status": "accepted"`) && strings.Count(out, `"delivery_id"`) == 1 {
 			break
 		}
@@ -104,7 +105,7 @@ func handoff(t *testing.T, host, worker agents.Kind) {
 
 // host starts that agent with akk as its MCP server, and a model that hands the
 // riddle to the terminal, and asks for the status when it is called back.
-func (p *product) host(b lab.Binary, terminal string) lab.Options {
+func (p *rig) host(b lab.Binary, terminal string) lab.Options {
 	name, namespace := "mcp__akk__agent_knock_knock_", ""
 	if b.Agent == agents.Codex {
 		name, namespace = "agent_knock_knock_", "mcp__akk"
@@ -120,17 +121,17 @@ func (p *product) host(b lab.Binary, terminal string) lab.Options {
 		{Match: callback, Replies: []model.Reply{{status}, {model.Text(lastWord)}}},
 		{Match: goWord, Replies: []model.Reply{{call("send", map[string]any{"terminal_id": terminal, "request": riddle})}, {model.Text("It is sent; I shall be called back.")}}},
 	}}
-	log := filepath.Join(p.dir, "bridge.log")
-	args := []string{"-S", p.srv.Socket, "host-bridge", "--debug", "--host-version", b.Version}
+	log := filepath.Join(p.Dir, "bridge.log")
+	args := []string{"-S", p.Srv.Socket, "host-bridge", "--debug", "--host-version", b.Version}
 	if b.Agent == agents.Claude {
 		args = append(args, "--host", "claude-code", "--profile", "builtin-claude-code")
-		cfg := filepath.Join(p.dir, "mcp.json")
-		doc, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"akk": map[string]any{"command": p.wrapper(log), "args": args, "env": p.env}}})
+		cfg := filepath.Join(p.Dir, "mcp.json")
+		doc, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"akk": map[string]any{"command": p.wrapper(log), "args": args, "env": p.folders()}}})
 		if err == nil {
 			err = os.WriteFile(cfg, doc, 0o600)
 		}
 		if err != nil {
-			p.t.Fatal(err)
+			p.T.Fatal(err)
 		}
 		o.Args = []string{"--mcp-config", cfg, "--strict-mcp-config"}
 		o.Settings = map[string]any{"permissions": map[string]any{"defaultMode": "default", "allow": []string{"mcp__akk"}}}
@@ -143,7 +144,7 @@ func (p *product) host(b lab.Binary, terminal string) lab.Options {
 		fmt.Fprintf(&cfg, "%q, ", a)
 	}
 	cfg.WriteString("]\nenv_vars = [\"AKK_HOST_SESSION\"]\ndefault_tools_approval_mode = \"approve\"\nstartup_timeout_sec = 60\n\n[mcp_servers.akk.env]\n")
-	for k, v := range p.env {
+	for k, v := range p.folders() {
 		fmt.Fprintf(&cfg, "%s = %q\n", k, v)
 	}
 	o.Config, o.Env = cfg.String(), map[string]string{"AKK_HOST_SESSION": "codex-host-1"}
@@ -152,50 +153,25 @@ func (p *product) host(b lab.Binary, terminal string) lab.Options {
 
 // wrapper is the bridge's program with its log kept for a test that fails. It
 // becomes akk itself.
-func (p *product) wrapper(log string) string {
-	file := filepath.Join(p.dir, "bridge")
-	text := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" 2>>%q\n", p.bin, log)
+func (p *rig) wrapper(log string) string {
+	file := filepath.Join(p.Dir, "bridge")
+	text := fmt.Sprintf("#!/bin/sh\nexec %q \"$@\" 2>>%q\n", p.Bin, log)
 	if err := os.WriteFile(file, []byte(text), 0o700); err != nil {
-		p.t.Fatal(err)
+		p.T.Fatal(err)
 	}
 	return file
 }
 
 // ready waits until akk offers a send to the pane, and returns its terminal.
-func (p *product) ready(pane string) string {
-	p.t.Helper()
-	end := time.Now().Add(long)
-	for {
-		out, errs, code := p.run("list", "--json")
-		var l struct {
-			Terminals []struct {
-				ID              string `json:"id"`
-				TerminalControl struct {
-					PaneID string `json:"paneId"`
-				} `json:"terminal_control"`
-				AvailableActions map[string]any `json:"available_actions"`
-			} `json:"terminals"`
-		}
-		if code != 0 || json.Unmarshal([]byte(out), &l) != nil {
-			p.t.Fatalf("akk list --json: exit %d, %s\n%s", code, errs, out)
-		}
-		for _, r := range l.Terminals {
-			if r.TerminalControl.PaneID == pane && r.AvailableActions["send"] != nil {
-				return r.ID
-			}
-		}
-		if time.Now().After(end) {
-			scr, _ := p.srv.Look(p.t.Context(), pane)
-			p.t.Fatalf("no send is offered to pane %s: %s\nits screen:\n%s", pane, out, scr.Text())
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
+func (p *rig) ready(pane string) string {
+	p.T.Helper()
+	return p.WaitRow(pane, "ready", product.Ready).ID
 }
 
-func (p *product) screens(ss ...*lab.Session) {
+func (p *rig) screens(ss ...*lab.Session) {
 	for _, s := range ss {
-		if scr, err := s.Capture(context.WithoutCancel(p.t.Context())); err == nil {
-			p.t.Logf("%s:\n%s", s.Name, scr.Text())
+		if scr, err := s.Capture(context.WithoutCancel(p.T.Context())); err == nil {
+			p.T.Logf("%s:\n%s", s.Name, scr.Text())
 		}
 	}
 }
