@@ -75,11 +75,12 @@ func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o
 		called.start()
 	}
 	conn := newStdio(stdin, stdout)
+	conn.docs = mcp.NewDocuments()
 	defer conn.Close()
 	stopDrain := context.AfterFunc(ctx, conn.drain)
 	defer stopDrain()
 
-	srv := mcp.New(mcp.Options{Desk: l, Version: o.Version, Session: o.Identity.Session, Draining: conn.draining, Logger: log, Context: run})
+	srv := mcp.New(mcp.Options{Desk: l, Version: o.Version, Session: o.Identity.Session, Draining: conn.draining, Logger: log, Context: run, Documents: conn.docs})
 	ended := make(chan error, 1)
 	go func() {
 		ss, err := srv.Connect(run, conn, nil)

@@ -34,6 +34,7 @@ const (
 // stdio is an MCP transport and its one connection.
 type stdio struct {
 	out      io.Writer
+	docs     *mcp.Documents // long parts of the lines
 	lines    chan line
 	closed   chan struct{}
 	draining chan struct{}
@@ -267,7 +268,7 @@ func (s *stdio) refuse(id json.RawMessage, code int64, why string) {
 
 // Write writes one message.
 func (s *stdio) Write(_ context.Context, m jsonrpc.Message) error {
-	b, err := jsonrpc.EncodeMessage(m)
+	b, err := s.docs.Line(m)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"akk/agents"
 	"akk/bridge/rpc"
 )
@@ -25,14 +27,28 @@ func BenchmarkListResult(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		var brief listBrief
-		if err := json.Unmarshal(raw, &brief); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := success(&answer{doc: json.RawMessage(raw), text: listText(&brief)}); err != nil {
-			b.Fatal(err)
-		}
+	id, err := jsonrpc.MakeID(7.0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, s := range map[string]*server{"past the SDK": {Options: Options{Documents: NewDocuments()}}, "through it": {}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				var brief listBrief
+				if err := json.Unmarshal(raw, &brief); err != nil {
+					b.Fatal(err)
+				}
+				res, err := json.Marshal(s.success(&answer{doc: json.RawMessage(raw), text: listText(&brief)}))
+				if err != nil {
+					b.Fatal(err)
+				}
+				line, err := s.Documents.Line(&jsonrpc.Response{ID: id, Result: res})
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(line)))
+			}
+		})
 	}
 }

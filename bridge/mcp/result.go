@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -15,16 +16,20 @@ import (
 // This file makes results: the document as structured content, and as text a
 // sentence for people and the same document for Hosts that only pass text on.
 
-func success(a *answer) (*sdk.CallToolResult, error) {
+func (s *server) success(a *answer) *sdk.CallToolResult {
 	doc, err := sanitise(a.doc)
 	if err != nil {
-		return failure(fmt.Errorf("the answer can't be written: %w", err)), nil
+		return failure(fmt.Errorf("the answer can't be written: %w", err))
+	}
+	if name := s.Documents.hold(doc, time.Now()); name != "" {
+		doc = json.RawMessage(`"` + name + `"`)
+		return &sdk.CallToolResult{StructuredContent: doc, Content: []sdk.Content{&sdk.TextContent{Text: a.text}, &sdk.TextContent{Text: name}}, IsError: a.failed}
 	}
 	return &sdk.CallToolResult{
 		StructuredContent: doc,
 		Content:           []sdk.Content{&sdk.TextContent{Text: a.text}, &sdk.TextContent{Text: string(doc)}},
 		IsError:           a.failed,
-	}, nil
+	}
 }
 
 // inTools says in a Host's words what the desk says in the command line's.

@@ -105,7 +105,25 @@ var authority = regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)
 // authorityMin is the least that authority matches, in bytes.
 const authorityMin = 32
 
-func scrub(s string) string { return authority.ReplaceAllString(s, "[removed]") }
+func scrub(s string) string {
+	if !mayHoldAuthority(s) {
+		return s
+	}
+	return authority.ReplaceAllString(s, "[removed]")
+}
+
+// mayHoldAuthority is the quick look before the expression's.
+func mayHoldAuthority[T string | []byte](s T) bool {
+	n := 0
+	for i := 0; i < len(s) && n < authorityMin; i++ {
+		if c := s[i] | 0x20; s[i] >= '0' && s[i] <= '9' || c >= 'a' && c <= 'f' {
+			n++
+		} else {
+			n = 0
+		}
+	}
+	return n >= authorityMin
+}
 
 // sanitise returns the document as JSON without the private parts.
 func sanitise(doc any) (json.RawMessage, error) {
@@ -203,7 +221,9 @@ func (c *cleaner) value(r rule) {
 		})
 	case '"':
 		s := c.text()
-		if r == scrubIt && !c.bad && len(s) > authorityMin {
+		// An escape in a row of digits is no digit: only what is a row as it
+		// stands here, or is written with \u, can be one.
+		if r == scrubIt && !c.bad && (mayHoldAuthority(s) || bytes.Contains(s, []byte(`\u`))) {
 			var v string
 			if json.Unmarshal(s, &v) == nil && authority.MatchString(v) {
 				s, _ = json.Marshal(scrub(v)) // a string always marshals

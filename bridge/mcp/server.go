@@ -26,6 +26,9 @@ type Options struct {
 	// short and answer what is known. nil = never.
 	Draining <-chan struct{}
 	Logger   *slog.Logger // nil = none
+	// Documents takes long answers past the SDK; the transport must write what
+	// its Line returns. nil = every answer goes through the SDK.
+	Documents *Documents
 	// Context ends what goes on beside calls (the reader behind resource
 	// subscriptions); nil = never.
 	Context context.Context

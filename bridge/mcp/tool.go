@@ -80,7 +80,7 @@ func (s *server) add(srv *sdk.Server, t *tool) {
 		if err != nil {
 			return failure(err), nil
 		}
-		return success(a)
+		return s.success(a), nil
 	})
 }
 

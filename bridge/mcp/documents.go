@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// This file carries long documents past the SDK, which would read and copy
+// each of them once a layer: a result holds a name in the document's place, and
+// the transport that writes the line puts the document there. Invariants: a
+// name can't be guessed (a Host's text never becomes one), a document is put in
+// once, and a result that isn't written holds its document no longer than
+// holdTime.
+
+const (
+	// longDocument is from how many bytes on a document takes this way.
+	longDocument = 8 << 10
+	// holdTime is how long a document waits for its line; between result and
+	// line there are only two calls of the SDK.
+	holdTime = 30 * time.Second
+	// holdMax bounds the documents that wait; one more goes through the SDK.
+	holdMax = 64
+)
+
+// Documents is the way from one server's tools to its transport, safe for any
+// goroutine. The zero value is not usable: NewDocuments.
+type Documents struct {
+	head []byte // of every name, secret
+
+	mu   sync.Mutex
+	next uint64
+	held map[string]heldDocument
+}
+
+type heldDocument struct {
+	doc json.RawMessage
+	at  time.Time
+}
+
+// NewDocuments makes the way for Options.Documents; the transport must write
+// what Line returns.
+func NewDocuments() *Documents {
+	return &Documents{head: []byte("akk-document-" + rand.Text() + "-"), held: map[string]heldDocument{}}
+}
+
+// hold returns the name under which a line asks for doc; "" = it must go
+// through the SDK.
+func (d *Documents) hold(doc json.RawMessage, now time.Time) string {
+	if d == nil || len(doc) < longDocument {
+		return ""
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name, h := range d.held {
+		if now.Sub(h.at) > holdTime {
+			delete(d.held, name)
+		}
+	}
+	if len(d.held) >= holdMax {
+		return ""
+	}
+	d.next++
+	name := string(strconv.AppendUint(d.head[:len(d.head):len(d.head)], d.next, 10))
+	d.held[name] = heldDocument{doc, now}
+	return name
+}
+
+func (d *Documents) take(name []byte) (json.RawMessage, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h, ok := d.held[string(name)]
+	delete(d.held, string(name))
+	return h.doc, ok
+}
+
+// Line writes a message down without its newline: as the SDK does, with the
+// documents in their places. A nil *Documents holds none.
+func (d *Documents) Line(m jsonrpc.Message) ([]byte, error) {
+	line, err := jsonrpc.EncodeMessage(m)
+	if err != nil || d == nil {
+		return line, err
+	}
+	if r, ok := m.(*jsonrpc.Response); !ok || r.Error != nil || !bytes.Contains(line, d.head) {
+		return line, nil
+	}
+	return d.fill(line), nil
+}
+
+// fill puts the document of the first name into each place of that name: as
+// text where a text block asks, as it is where the structured content asks.
+func (d *Documents) fill(line []byte) []byte {
+	from := bytes.Index(line, d.head)
+	to := from + len(d.head)
+	for to < len(line) && line[to] >= '0' && line[to] <= '9' {
+		to++
+	}
+	name := line[from:to]
+	doc, ok := d.take(name)
+	if !ok {
+		return line // it waited too long; the Host sees a name and can list again
+	}
+	quoted := append(append([]byte{'"'}, name...), '"')
+	out := make([]byte, 0, len(line)+5*len(doc)/2)
+	for {
+		i := bytes.Index(line, quoted)
+		if i < 0 {
+			return append(out, line...)
+		}
+		out = append(out, line[:i]...)
+		if bytes.HasSuffix(out, []byte(`"structuredContent":`)) {
+			out = append(out, doc...)
+		} else {
+			out = appendText(out, doc)
+		}
+		line = line[i+len(quoted):]
+	}
+}
+
+// appendText writes a JSON document as a JSON string. Valid JSON without white
+// space between its parts holds no control character: quotes and backslashes
+// are all there is to escape.
+func appendText(out []byte, doc json.RawMessage) []byte {
+	out = append(out, '"')
+	for {
+		i := bytes.IndexAny(doc, `"\`)
+		if i < 0 {
+			return append(append(out, doc...), '"')
+		}
+		out = append(append(out, doc[:i]...), '\\', doc[i])
+		doc = doc[i+1:]
+	}
+}
