@@ -31,13 +31,13 @@ func TestUseProfiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if errs := UseProfiles(filepath.Join(dir, "none")); len(errs) > 0 {
+	if errs := UseProfiles(filepath.Join(dir, "none"))(); len(errs) > 0 {
 		t.Fatal("a folder that is not there:", errs)
 	}
 	write("codex/mine.toml", "name = 'my codex'\nfrom = '0.200.0'\nto = '0.200.9'\n[submit]\nsettle_ms = 777\n[[certified]]\nversion = '0.200.0'\n")
 	write("claude/mine.toml", "name = 'my claude'\nfrom = '3.0.0'\nto = '3.0.0'\n[words.viewer]\nmark = 'Transcript of all'\n")
 	write("claude/bad.toml", "name = 'bad'\nfrom = '4.0.0'\nto = '4.0.0'\n[words.viewer]\nmork = 'x'\n")
-	errs := UseProfiles(dir)
+	errs := UseProfiles(dir)()
 	if len(errs) != 1 || !errors.Is(errs[0], agents.ErrProfile) || !strings.HasPrefix(errs[0].Error(), dir+"/claude/bad.toml:5: unknown key \"words.viewer.mork\"") {
 		t.Errorf("%v", errs)
 	}

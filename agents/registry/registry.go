@@ -12,8 +12,9 @@ var all = []agents.Agent{codex.Agent{}, claude.Agent{}}
 
 // All returns every known agent.
 func All() []agents.Agent {
-	if l := own.Load(); l != nil {
-		return *l
+	if load := own.Load(); load != nil {
+		list, _ := (*load)()
+		return list
 	}
 	return all
 }

@@ -26,8 +26,9 @@ type app struct {
 	json       bool   // --json
 
 	loaded *config.Config
-	// profileErrs are the mistakes in a user's own profiles, one per file.
-	profileErrs []error
+	// profileErrs reads a user's own profiles and returns the mistakes in them,
+	// one per file.
+	profileErrs func() []error
 	fresh       bool // connect has attached the server just now
 }
 

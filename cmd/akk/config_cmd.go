@@ -32,8 +32,8 @@ func newConfig(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(a.profileErrs) > 0 {
-				return fail(profileCure, "%v", errors.Join(a.profileErrs...))
+			if errs := a.profileErrs(); len(errs) > 0 {
+				return fail(profileCure, "%v", errors.Join(errs...))
 			}
 			if a.json {
 				return a.print(cfg)

@@ -11,7 +11,7 @@ import (
 )
 
 // This file finds a user's own profiles. Rule: a mistake in one of them is
-// told by doctor, config check and serve; the embedded profile goes on.
+// told by doctor, config check and certify; the embedded profile goes on.
 
 // profileDir is the folder of a user's own profiles, beside the settings file:
 // codex/*.toml and claude/*.toml in it.
@@ -28,7 +28,8 @@ func (a *app) useProfiles() { a.profileErrs = registry.UseProfiles(a.profileDir(
 
 // profileChecks are doctor's lines about them.
 func (a *app) profileChecks() []rpc.Check {
-	if len(a.profileErrs) == 0 {
+	errs := a.profileErrs()
+	if len(errs) == 0 {
 		detail := "the embedded ones"
 		if n := a.profileFiles(); n > 0 {
 			detail = fmt.Sprintf("%d files in %s", n, a.profileDir())
@@ -36,7 +37,7 @@ func (a *app) profileChecks() []rpc.Check {
 		return []rpc.Check{{Name: "profiles", Status: "ok", Detail: detail}}
 	}
 	var out []rpc.Check
-	for _, err := range a.profileErrs {
+	for _, err := range errs {
 		out = append(out, rpc.Check{Name: "profiles", Status: "failed", Detail: oneLine(err.Error()), Cure: profileCure})
 	}
 	return out
