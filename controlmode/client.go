@@ -273,17 +273,33 @@ func (c *Client) fail(err error) {
 	c.killLater()
 }
 
+// tmux writes what many panes draw at once in many small pieces, each of which
+// would wake the reader. When two small reads come within readGap, the next one
+// waits for the rest of it: what is on its way then comes together. One piece
+// alone, and a flood, is read at once.
+const (
+	readGap   = time.Millisecond
+	smallRead = 2048 // bytes
+)
+
 func (c *Client) read() {
 	buf := make([]byte, 64<<10)
 	guard := after(stall, func() { c.fail(ErrStalled) })
 	guard.stop()
+	var last time.Time // when the read before came back
 	for {
 		n, err := c.out.Read(buf)
+		now := time.Now()
+		rest := readGap - now.Sub(last)
+		last = now
 		guard.restart()
 		c.parser.Feed(buf[:n], sink{c})
 		guard.stop()
 		if err != nil {
 			break
+		}
+		if n < smallRead && rest > 0 {
+			time.Sleep(rest)
 		}
 	}
 	werr := c.cmd.Wait()

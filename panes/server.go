@@ -62,8 +62,9 @@ type Server struct {
 	queue  []item
 	queued int // bytes of output in queue
 	slab   []byte
-	spare  []item // the queue before
-	wake   chan struct{}
+	spare  []item        // the queue before
+	wake   chan struct{} // something to do
+	fed    chan struct{} // output has come
 	closed bool
 	ended  chan struct{}
 
@@ -142,7 +143,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		o.Owner = "akk"
 	}
 	s := &Server{id: id, version: version, tmux: bin, o: o, nonce: strings.ToLower(rand.Text()[:10]), log: o.Logger.With("socket", o.Socket),
-		wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		wake: make(chan struct{}, 1), fed: make(chan struct{}, 1), ended: make(chan struct{}),
 		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}, settle: settle}
 	s.pub.byID = map[string]*published{}
 	s.life, s.die = context.WithCancel(context.Background())
@@ -246,7 +247,7 @@ func (s *Server) enqueue(it item) {
 	}
 	s.queue = append(s.queue, it)
 	s.qmu.Unlock()
-	s.poke()
+	poke(s.wake)
 }
 
 // output is called by a reader: copy and queue, or mark as lost.
@@ -270,7 +271,7 @@ func (s *Server) output(from *session, pane string, data []byte) {
 		}})
 		return
 	}
-	s.poke()
+	poke(s.fed)
 }
 
 // maxSpare is how many items a queue may hold that is kept for later.
@@ -292,18 +293,24 @@ func (s *Server) keep(data []byte) []byte {
 	return s.slab[n:len(s.slab):len(s.slab)]
 }
 
-func (s *Server) poke() {
+func poke(c chan struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
+
+// pace is the least time between the beginnings of two rounds for output alone.
+// tmux writes what many panes draw in many small pieces: a round for each costs
+// more than what it shows. After a pause the first begins at once.
+const pace = time.Millisecond
 
 func (s *Server) loop() {
 	armed := time.Now().Add(time.Hour)
 	clock := time.NewTimer(time.Hour)
 	defer clock.Stop()
 	for {
+		began := time.Now()
 		s.qmu.Lock()
 		batch := s.queue
 		s.queue, s.queued = s.spare[:0], 0
@@ -340,6 +347,15 @@ func (s *Server) loop() {
 		select {
 		case <-s.wake:
 		case <-clock.C:
+		case <-s.fed:
+			if rest := pace - time.Since(began); rest > 0 {
+				armed = time.Now().Add(rest)
+				clock.Reset(rest)
+				select {
+				case <-s.wake:
+				case <-clock.C:
+				}
+			}
 		}
 	}
 }
