@@ -42,8 +42,18 @@ A report is written in any case. If nothing differs the profile entry is
 printed, or written into the settings folder with --write. If something does,
 each place is told: scenario, step, axis, expected, read, rows; the exit code
 is 1. It takes some minutes and needs npm, tmux and Linux, but no daemon.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return a.certify(c.Context(), args[0], f) },
+		Args: func(c *cobra.Command, args []string) error {
+			if f.list {
+				return cobra.MaximumNArgs(1)(c, args)
+			}
+			return cobra.ExactArgs(1)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.listScenes(registry.All())
+			}
+			return a.certify(c.Context(), args[0], f)
+		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.report, "report", "", "write the report to `file`, - = standard output (default docs/certified/AGENT-VERSION.md if that folder is here, else AGENT-VERSION.md)")
@@ -51,7 +61,7 @@ is 1. It takes some minutes and needs npm, tmux and Linux, but no daemon.`,
 	fl.StringVar(&f.profile, "profile", "", "judge with this profile `file` before all others")
 	fl.StringSliceVar(&f.only, "only", nil, "run only these `scenarios`, see --list; gives no profile entry")
 	fl.IntVar(&f.jobs, "jobs", 2, "how many scenarios run at a `time`")
-	fl.BoolVar(&f.list, "list", false, "list the scenarios and run nothing")
+	fl.BoolVar(&f.list, "list", false, "list the scenarios (of both agents, or of the one named) and run nothing")
 	fl.BoolVar(&f.write, "write", false, "write the profile entry into the settings folder when nothing differs")
 	return c
 }
@@ -66,11 +76,7 @@ func (a *app) certify(ctx context.Context, what string, f certifyFlags) error {
 		return usagef("certify wants codex@VERSION or claude@VERSION, VERSION as 0.171.0 or latest, got %q", what)
 	}
 	if f.list {
-		var rows [][]string
-		for _, sc := range lab.Scenes(kind) {
-			rows = append(rows, []string{sc.Name, sc.Covers})
-		}
-		return ui.Table(a.out, rows)
+		return a.listScenes([]agents.Agent{registry.For(kind)})
 	}
 	for _, o := range f.only {
 		if !hasScene(kind, o) {
@@ -80,8 +86,8 @@ func (a *app) certify(ctx context.Context, what string, f certifyFlags) error {
 	if f.jobs < 1 {
 		return usagef("--jobs must be 1 or more")
 	}
-	if len(a.profileErrs) > 0 {
-		return fail("correct or remove the file, or name another settings folder with --config", "use the settings folder's profiles: %v", a.profileErrs[0])
+	if errs := a.profileErrs(); len(errs) > 0 {
+		return fail("correct or remove the file, or name another settings folder with --config", "use the settings folder's profiles: %v", errs[0])
 	}
 	if f.profile != "" {
 		if _, err := os.ReadFile(f.profile); err != nil {
@@ -114,6 +120,21 @@ func (a *app) certify(ctx context.Context, what string, f certifyFlags) error {
 	}
 	rep.Source = source
 	return a.certified(rep, base, f)
+}
+
+// listScenes lists the scenarios of those agents.
+func (a *app) listScenes(of []agents.Agent) error {
+	var rows [][]string
+	for _, agent := range of {
+		for _, sc := range lab.Scenes(agent.Kind()) {
+			row := []string{sc.Name, sc.Covers}
+			if len(of) > 1 {
+				row = append([]string{string(agent.Kind())}, row...)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return ui.Table(a.out, rows)
 }
 
 func hasScene(kind agents.Kind, name string) bool {
