@@ -15,7 +15,7 @@ import (
 //
 //	daemon --follow--> feed goroutine --latest list--> mailbox --\
 //	terminal --------> tcell ---------> key, mouse, resize -------> loop -> Model -> Render -> blit
-//	clock  -----------> 1 s, ages ------------------------------/        \-> Actions.Jump (own goroutine) -> note
+//	clock  -----------> 1 s, ages ------------------------------/        \-> Actions (own goroutine) -> note
 //
 // One goroutine owns the Model. The mailbox keeps only the newest list, so a
 // slow terminal never builds a backlog, and the feed never waits for a draw.
@@ -31,6 +31,11 @@ type Actions interface {
 	// Jump brings the row's pane to the human who looks at the sidebar. The
 	// note is shown; it may be "".
 	Jump(ctx context.Context, r rpc.Row) (note string, err error)
+	// Takeover gives the row's terminal to the human, Handback gives it back,
+	// Restore puts back a draft of his that a task took the place of.
+	Takeover(ctx context.Context, r rpc.Row) (note string, err error)
+	Handback(ctx context.Context, r rpc.Row) (note string, err error)
+	Restore(ctx context.Context, r rpc.Row) (note string, err error)
 	// Resized is called after every change of the sidebar's own size.
 	Resized(ctx context.Context)
 }
@@ -41,8 +46,8 @@ const (
 	retryMin, retryMax = 250 * time.Millisecond, 2 * time.Second
 	// clockTick is how often ages are drawn anew.
 	clockTick = time.Second
-	// jumpLimit is how long tmux may take for a jump.
-	jumpLimit = 5 * time.Second
+	// orderLimit is how long tmux or the daemon may take for a key's order.
+	orderLimit = 5 * time.Second
 )
 
 // mail is one thing that the feed has to say.
@@ -119,12 +124,12 @@ func Run(ctx context.Context, s tcell.Screen, src Source, act Actions, keys Keys
 	defer tick.Stop()
 	s.EnableMouse(tcell.MouseButtonEvents)
 
-	a := &app{s: s, pal: newPalette(wantColours()), m: Model{Now: time.Now(), Keys: keys}}
-	a.jump = func(r rpc.Row) {
+	a := &app{s: s, pal: newPalette(wantColours()), m: Model{Now: time.Now(), Keys: keys}, act: act}
+	a.carry = func(order order, r rpc.Row) {
 		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, jumpLimit)
+			ctx, cancel := context.WithTimeout(ctx, orderLimit)
 			defer cancel()
-			note, err := act.Jump(ctx, r)
+			note, err := order(ctx, r)
 			if err != nil {
 				note = err.Error()
 			}
@@ -159,12 +164,16 @@ func Run(ctx context.Context, s tcell.Screen, src Source, act Actions, keys Keys
 	}
 }
 
+// order is what a key does with the chosen row.
+type order func(ctx context.Context, r rpc.Row) (note string, err error)
+
 type app struct {
-	s    tcell.Screen
-	pal  palette
-	m    Model
-	pic  Picture
-	jump func(rpc.Row)
+	s     tcell.Screen
+	pal   palette
+	m     Model
+	pic   Picture
+	act   Actions
+	carry func(order, rpc.Row)
 }
 
 func (a *app) draw() {
@@ -250,6 +259,12 @@ func (a *app) key(ev *tcell.EventKey) bool {
 			a.m = a.m.Move(-len(a.m.List.Terminals))
 		case k.Last:
 			a.m = a.m.Move(len(a.m.List.Terminals))
+		case k.Takeover:
+			a.order(a.act.Takeover)
+		case k.Handback:
+			a.order(a.act.Handback)
+		case k.Restore:
+			a.order(a.act.Restore)
 		}
 	}
 	return true
@@ -260,7 +275,13 @@ func (a *app) enter() {
 		a.m.Help = false
 		return
 	}
-	if r, ok := a.m.Current(); ok {
-		a.jump(r)
+	a.order(a.act.Jump)
+}
+
+// order carries an order out for the row that is shown as chosen; the help page
+// shows none.
+func (a *app) order(o order) {
+	if r, ok := a.m.Current(); ok && !a.m.Help {
+		a.carry(o, r)
 	}
 }

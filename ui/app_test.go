@@ -40,6 +40,7 @@ func (s script) Follow(ctx context.Context, yield func(rpc.List) error) error {
 type jumps struct {
 	mu   sync.Mutex
 	ids  []string
+	did  []string
 	note string
 	err  error
 }
@@ -50,7 +51,20 @@ func (j *jumps) Jump(_ context.Context, r rpc.Row) (string, error) {
 	j.ids = append(j.ids, r.TerminalControl.PaneID)
 	return j.note, j.err
 }
-func (j *jumps) Resized(context.Context) {}
+func (j *jumps) did1(what string, r rpc.Row) (string, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.did = append(j.did, what+" "+r.TerminalControl.PaneID)
+	return what + " done", j.err
+}
+func (j *jumps) Takeover(_ context.Context, r rpc.Row) (string, error) {
+	return j.did1("takeover", r)
+}
+func (j *jumps) Handback(_ context.Context, r rpc.Row) (string, error) {
+	return j.did1("handback", r)
+}
+func (j *jumps) Restore(_ context.Context, r rpc.Row) (string, error) { return j.did1("restore", r) }
+func (j *jumps) Resized(context.Context)                              {}
 func (j *jumps) list() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -145,6 +159,24 @@ func TestSidebar(t *testing.T) {
 	if got := strings.Join(r.act.list(), " "); got != "%2" {
 		t.Errorf("j and Enter went to %s", got)
 	}
+	// One key takes the chosen terminal over, one hands it back, one puts a
+	// cleared draft back; on the help page none of them does anything.
+	for key, what := range map[rune]string{'t': "takeover", 'b': "handback", 'r': "restore"} {
+		r.s.InjectKey(tcell.KeyRune, '?', 0)
+		r.shows("akk help")
+		r.s.InjectKey(tcell.KeyRune, key, 0)
+		r.s.InjectKey(tcell.KeyEscape, 0, 0)
+		r.shows("akk 1 needs you")
+		r.s.InjectKey(tcell.KeyRune, key, 0)
+		r.shows(what + " done")
+		r.act.mu.Lock()
+		if got := strings.Join(r.act.did, ", "); got != what+" %2" {
+			t.Errorf("%c did %s", key, got)
+		}
+		r.act.did = nil
+		r.act.mu.Unlock()
+	}
+
 	r.act.mu.Lock()
 	r.act.note, r.act.err = "", errors.New("no such pane")
 	r.act.mu.Unlock()

@@ -44,6 +44,9 @@ type State struct {
 	order  int
 }
 
+// wordDraft is the word of an idle agent with a text in its composer.
+const wordDraft = "draft"
+
 // needsHuman are the owners of the keyboard that only a human can serve.
 var needsHuman = []agents.Owner{agents.OwnerApproval, agents.OwnerQuestionnaire, agents.OwnerEditor, agents.OwnerStartup}
 
@@ -68,7 +71,7 @@ func StateOf(r rpc.Row) State {
 		case g.Background:
 			return State{"I", "idle+bg", Ready, 2}
 		case g.Composer == agents.ComposerDraft:
-			return State{"I", "draft", Ready, 2}
+			return State{"I", wordDraft, Ready, 2}
 		case g.Owner == agents.OwnerMenu || g.Owner == agents.OwnerViewer:
 			return State{"I", string(g.Owner), Ready, 2}
 		}
@@ -81,6 +84,18 @@ func StateOf(r rpc.Row) State {
 		return State{"X", "exited", Inactive, 6}
 	}
 	return State{"?", "unknown", Unknown, 3}
+}
+
+// Since is since when a row's state holds; of a draft, which begins while the
+// agent is idle, since when it was seen to be typed. Zero: not known.
+func Since(r rpc.Row) time.Time {
+	if StateOf(r).Word != wordDraft {
+		return r.Reading.Since
+	}
+	if r.Hold != nil && r.Hold.Soft {
+		return r.Hold.Since
+	}
+	return time.Time{}
 }
 
 // Rows returns the rows in the order in which they are shown: by need, then

@@ -39,7 +39,7 @@ func Render(m Model, w, h int) Picture {
 	}
 	rows := Rows(m.List)
 	drawHead(c, m, rows)
-	drawFoot(c, m)
+	foot := drawFoot(c, m, rows)
 	body := listLines(m, rows, c.W)
 	p.Top = m.Top
 	first, last := -1, -1
@@ -51,7 +51,7 @@ func Render(m Model, w, h int) Picture {
 			last = i
 		}
 	}
-	room := max(c.H-2, 0)
+	room := max(c.H-1-foot, 0)
 	if last >= p.Top+room {
 		p.Top = last - room + 1
 	}
@@ -112,19 +112,44 @@ func count(n int, one, many string) string {
 	return itoa(n) + " " + many
 }
 
-func drawFoot(c *Canvas, m Model) {
+// footMax is how many lines the answer to a key may take: a refusal with its
+// cure, in a sidebar's width.
+const footMax = 6
+
+// drawFoot draws the keys, or the answer to the last one, and returns how many
+// lines it took.
+func drawFoot(c *Canvas, m Model, rows []rpc.Row) int {
 	if c.H < 2 {
-		return
+		return 1
 	}
 	y := c.H - 1
+	tell := func(s string, r Role) int {
+		lines := wrap(Clean(s), c.W)
+		if most := min(footMax, max(c.H/2, 1)); len(lines) > most {
+			lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
+		}
+		for i, l := range lines {
+			c.Put(0, c.H-len(lines)+i, c.W, l, r)
+		}
+		return len(lines)
+	}
 	switch {
 	case m.Note != "":
-		c.Put(0, y, c.W, m.Note, Strong)
+		return tell(m.Note, Strong)
 	case m.Link == Reconnecting && m.Trouble != "":
-		c.Put(0, y, c.W, m.Trouble, Alert)
+		return tell(m.Trouble, Alert)
 	default:
 		x, keys := 0, m.Keys.withDefaults()
-		for _, k := range [][2]string{{keys.Help, "help"}, {"⏎", "go"}, {keys.Leave, "leave"}} {
+		hold := [2]string{keys.Takeover, "take over"}
+		if i := m.index(rows); i < 0 {
+			hold[1] = ""
+		} else if h := rows[i].Hold; h != nil && !h.Soft {
+			hold = [2]string{keys.Handback, "hand back"}
+		}
+		for _, k := range [][2]string{{keys.Help, "help"}, {"⏎", "go"}, hold, {keys.Leave, "leave"}} {
+			if k[1] == "" {
+				continue
+			}
 			if x+len(k[1])+2 > c.W {
 				break
 			}
@@ -132,6 +157,7 @@ func drawFoot(c *Canvas, m Model) {
 			x = c.Put(x+1, y, c.W, k[1], Dim) + 2
 		}
 	}
+	return 1
 }
 
 // listLines lays out the rows: two lines each, a third one for what a blocked
@@ -183,7 +209,7 @@ func rowLines(m Model, r rpc.Row) []line {
 			x := c.Put(0, y, c.W, s.Letter, s.Role) + 1
 			end := c.W
 			if c.W >= narrow {
-				end = c.PutRight(x, y, c.W, Age(m.Now, r.Reading.Since), Dim) - 1
+				end = c.PutRight(x, y, c.W, Age(m.Now, Since(r)), Dim) - 1
 			}
 			word := s.Word
 			if r.Hold != nil {

@@ -40,6 +40,15 @@ func several() rpc.List {
 	}}
 }
 
+// held is a terminal that a human has taken over, and one in which he types.
+func held() rpc.List {
+	a, b := row(1, "codex", "0.155.1", agents.Idle, agents.OwnerComposer, 3*time.Hour), row(2, "claude", "2.1.332", agents.Idle, agents.OwnerComposer, 2*time.Hour)
+	a.Hold = &rpc.Hold{By: "human", Since: noon.Add(-time.Minute)}
+	b.Hold = &rpc.Hold{By: "human", Soft: true, Since: noon.Add(-7 * time.Second)}
+	b.Reading.Composer = agents.ComposerDraft
+	return rpc.List{Terminals: []rpc.Row{a, b}}
+}
+
 // TestPictures compares whole pictures: the text, and below it per line the
 // roles that are not plain. Run with -update after a change and look at them.
 func TestPictures(t *testing.T) {
@@ -63,9 +72,11 @@ func TestPictures(t *testing.T) {
 		{"several-wide", Model{Link: Live, List: several()}, 80, 16},
 		{"reconnecting", Model{Link: Reconnecting, Trouble: "daemon ended", List: several()}, 34, 8},
 		{"note", Model{Link: Live, Note: "shown there; attach: tmux attach -t work", List: several()}, 34, 8},
+		{"note-long", Model{Link: Live, Note: "only a human may take a terminal over, and this caller is not known to be one: run it in a terminal, outside of an agent's pane", List: several()}, 34, 14},
+		{"held", Model{Link: Live, List: held()}, 34, 5},
 		{"hostile", Model{Link: Live, List: rpc.List{Terminals: []rpc.Row{hostile}}}, 34, 5},
 		{"scrolled", Model{Link: Live, List: many, Selected: many.Terminals[9].ID}, 34, 9},
-		{"help", Model{Help: true}, 34, 18},
+		{"help", Model{Help: true}, 34, 21},
 		{"one-cell", Model{Link: Live, List: several()}, 1, 1},
 		{"two-lines", Model{Link: Live, List: several()}, 10, 2},
 	} {

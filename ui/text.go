@@ -31,7 +31,7 @@ func Text(w io.Writer, l rpc.List, now time.Time) error {
 		if r.Hold != nil {
 			word += ", held by " + r.Hold.By
 		}
-		table = append(table, []string{s.Letter, word, Age(now, r.Reading.Since), agent, r.TerminalControl.PaneID, Place(r), r.ShortRef, r.Cwd})
+		table = append(table, []string{s.Letter, word, Age(now, Since(r)), agent, r.TerminalControl.PaneID, Place(r), r.ShortRef, r.Cwd})
 	}
 	return Table(w, table)
 }

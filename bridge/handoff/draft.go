@@ -5,6 +5,7 @@ package handoff
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -21,10 +22,17 @@ var (
 	markerLines = regexp.MustCompile(`\+([\d,.]+) lines?`)
 )
 
-// drawn tells whether the reading's draft is our text. White space is left
+// drawn tells whether the reading's draft is our text, and Enter would submit
+// it: over an open list of completions it would take a suggestion (B26).
+func drawn(r agents.Reading, text string) bool { return stands(r, text) && !suggesting(r) }
+
+// suggesting tells whether a list of completions is open.
+func suggesting(r agents.Reading) bool { return slices.Contains(r.ComposerFlags, "popup") }
+
+// stands tells whether the reading's draft is our text. White space is left
 // out of the comparison: a composer wraps, indents and expands it; every other
 // character counts.
-func drawn(r agents.Reading, text string) bool {
+func stands(r agents.Reading, text string) bool {
 	if r.Owner != agents.OwnerComposer || r.Composer != agents.ComposerDraft {
 		return false
 	}
@@ -40,7 +48,7 @@ func drawn(r agents.Reading, text string) bool {
 // only its hash is left (R226), which a wrapped text does not fit.
 func (d *Dispatch) Drawn(r agents.Reading) bool {
 	if d.Text != "" {
-		return drawn(r, d.Text)
+		return stands(r, d.Text)
 	}
 	return r.Owner == agents.OwnerComposer && r.Composer == agents.ComposerDraft && !r.DraftCollapsed && agents.HashRequest(r.Draft) == d.Turn.Hash
 }

@@ -180,7 +180,7 @@ func readingMissing(f Facts, now time.Time) []Missing {
 	switch r.Composer {
 	case agents.ComposerEmpty:
 	case agents.ComposerDraft:
-		return one("composer", "send or clear the draft in the pane", "a draft stands in the composer%s", age)
+		return one("composer", "send or clear the draft in the pane", "a draft stands in the composer%s", since(f.TypedAt, now)) // not since the agent is idle
 	default:
 		return one("composer", "look at the pane: akk explain "+f.Info.Pane, "the composer can't be proven empty")
 	}

@@ -280,7 +280,7 @@ func (t *terminal) entered() bool {
 // ours tells whether the composer shows a text that akk typed: before the agent
 // took it, or left behind.
 func (t *terminal) ours(r agents.Reading) bool {
-	if t.leftText != "" && drawn(r, t.leftText) {
+	if t.leftText != "" && stands(r, t.leftText) {
 		return true
 	}
 	for _, c := range t.following() {

@@ -34,6 +34,8 @@ func retryable(f Facts, d *Dispatch, now time.Time) []Missing {
 		return append(out, readingMissing(f, now)...)
 	case !d.Drawn(r):
 		return one("composer", "the composer does not show exactly the text that was sent", "look at the pane: akk screen "+f.Info.Pane)
+	case suggesting(r):
+		return one("composer", "a list of completions is open: Enter would take a suggestion", "close it in the pane (Esc)")
 	case f.Screen.Torn || r.Provisional:
 		return one("torn", "the screen is half drawn", "try again in a moment")
 	}

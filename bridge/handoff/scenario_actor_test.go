@@ -32,6 +32,7 @@ type ways struct {
 	Late      int  `json:",omitempty"` // ms: how late it looks at what was pasted (B7)
 	SameRead  bool `json:",omitempty"` // an Enter in the read of a paste's end is part of the paste (B2)
 	FirstKey  bool `json:",omitempty"` // of several keys in one read only the first counts (B28)
+	Suggest   bool `json:",omitempty"` // a text that ends in a mention opens a list; Enter takes its first line (B26)
 	Busy      bool `json:",omitempty"` // the screen shows work after the task's end (scenario 61)
 	Rollouts  int  `json:",omitempty"` // how many rollouts it holds open, 0 = 1 (scenario 47)
 	Takes     []int
@@ -176,6 +177,9 @@ func (a *actor) take(b []byte) (rest []byte) {
 			a.pasting, ended, b = false, true, b[len(pasteEnd):]
 			time.Sleep(time.Duration(a.Late) * time.Millisecond)
 			a.textAt = time.Now()
+			if a.Suggest && strings.HasSuffix(a.text, "@re") {
+				a.popup = "popup"
+			}
 		case b[0] == 0x1b && len(b) < len(pasteBegin) && (strings.HasPrefix(pasteBegin, s) || strings.HasPrefix(pasteEnd, s)):
 			a.draw()
 			return append([]byte{}, b...)
@@ -204,7 +208,7 @@ func (a *actor) key(c byte, ended bool) {
 		case ended && a.SameRead, a.LineBreak > 0 && time.Since(a.textAt) < time.Duration(a.LineBreak)*time.Millisecond:
 			a.text += "\n"
 		case a.popup != "": // it takes the suggestion only
-			a.popup = ""
+			a.text, a.popup = a.text+"adme.md ", ""
 		default:
 			a.accept()
 		}

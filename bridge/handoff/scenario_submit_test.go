@@ -96,6 +96,37 @@ func (s *stage) hog() {
 	}
 }
 
+// B26: Enter over an open list of completions takes a suggestion, a second one
+// would submit something else than was sent. No Enter is pressed while it is
+// open; when a human has closed it, the one Enter that lacks may be pressed.
+func TestB26Completions(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.actor(s.server(), ways{Suggest: true})
+	text := "look at @re"
+	sent, err := r.send(text)
+	if err != nil || sent.SubmissionOutcome != "not_accepted" || !sent.DoNotRetry {
+		t.Fatalf("%v %s: %s", err, sent.Status, sent.Reason)
+	}
+	_, err = s.desk.RetrySubmission(t.Context(), human, rpc.TurnParams{TurnID: sent.TurnID})
+	s.refused(err, "completions")
+	if got := r.bytes(); got != pasteBegin+text+pasteEnd {
+		t.Fatalf("read %q", got)
+	}
+	if row := r.row(agents.Idle); row.Hold != nil {
+		t.Errorf("our own text is taken for a human's: %+v", row.Hold)
+	}
+	r.tell("popup", "")
+	var again rpc.Send
+	s.until("the Enter that lacks may be pressed", func() bool {
+		again, err = s.desk.RetrySubmission(t.Context(), human, rpc.TurnParams{TurnID: sent.TurnID})
+		return err == nil
+	})
+	if again.SubmissionOutcome != "agent_accepted" || r.bytes() != pasted(text) {
+		t.Fatalf("%s: %s, read %q", again.Status, again.Reason, r.bytes())
+	}
+}
+
 // B28: a program that drops all but the first key of a read: keys that act as
 // one step are seen to have had no effect; nothing is pasted over what is left
 // and no Enter is pressed.

@@ -45,19 +45,7 @@ func newCallbacksList(a *app) *cobra.Command {
 				a.printf("nothing waits to be delivered\n")
 				return nil
 			}
-			var table [][]string
-			for _, one := range list {
-				about := one.TurnID
-				if one.WatchID != "" {
-					about = one.WatchID
-				}
-				why := strings.TrimSpace(one.LastErrorCode + " " + one.LastError)
-				if one.NextAttemptAt != nil {
-					why = "again in " + time.Until(*one.NextAttemptAt).Round(time.Second).String() + " " + why
-				}
-				table = append(table, []string{one.Status, one.Type, about, strconv.Itoa(one.Attempts) + "×", ui.Age(time.Now(), one.CreatedAt), ui.Clean(ui.Cut(why, 60)), one.DeliveryID})
-			}
-			return ui.Table(a.out, table)
+			return ui.Table(a.out, callbacksTable(list, time.Now()))
 		},
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "accepted and superseded ones, too")
@@ -95,4 +83,21 @@ func newCallbacksRetry(a *app) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// callbacksTable are the deliveries for a human.
+func callbacksTable(list []rpc.Delivery, now time.Time) [][]string {
+	table := [][]string{{"STATUS", "TYPE", "ABOUT", "TRIES", "MADE", "WHY", "DELIVERY"}}
+	for _, one := range list {
+		about := one.TurnID
+		if one.WatchID != "" {
+			about = one.WatchID
+		}
+		why := strings.TrimSpace(one.LastErrorCode + " " + one.LastError)
+		if one.NextAttemptAt != nil {
+			why = "again in " + max(one.NextAttemptAt.Sub(now), 0).Round(time.Second).String() + " " + why
+		}
+		table = append(table, []string{plain(deliveries, one.Status), one.Type, about, strconv.Itoa(one.Attempts) + "×", ui.Age(now, one.CreatedAt) + " ago", ui.Clean(ui.Cut(why, 60)), one.DeliveryID})
+	}
+	return table
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"akk/testdata/demo"
@@ -55,7 +56,7 @@ func (a *app) demo(ctx context.Context) error {
 	t := a.tmux(at.socket)
 	session := "=" + launch.Session
 	if at.inside {
-		if err := a.alive(ctx, at); err != nil {
+		if err := errors.Join(a.alive(ctx, at), at.known()); err != nil {
 			return err
 		}
 		name, err := t.SessionOf(ctx, at.pane)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
@@ -19,22 +20,22 @@ func newEvents(a *app) *cobra.Command {
 		Long: `Prints a line per change: readings, terminals, turns, holds, servers. With
 --json each line is one object; "seq" grows by one and survives restarts, so
 --since SEQ goes on where a reader stopped. If the journal no longer holds what
-is missing, the first line has the type "gap".`,
+is missing, the first line has the type "gap". When the daemon ends, the next one
+is started and the journal is read on behind the last event.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			d, srv, err := a.connect(c.Context())
-			if err != nil {
-				return err
-			}
-			defer d.Close()
 			p := rpc.EventsParams{Since: since, All: all, Follow: follow}
 			if c.Flags().Changed("since") && since == 0 {
 				p.All = true
 			}
-			if a.named() {
-				p.Socket = srv
+			open := func(ctx context.Context) (stream, error) {
+				d, srv, err := a.connect(ctx)
+				if a.named() {
+					p.Socket = srv
+				}
+				return d, err
 			}
-			return d.Events(c.Context(), p, nil, func(e rpc.Event) error {
+			return a.journal(c.Context(), &p, open, nil, func(e rpc.Event) error {
 				if a.json {
 					return a.line(e)
 				}
@@ -49,9 +50,11 @@ is missing, the first line has the type "gap".`,
 	return c
 }
 
+func seq(n uint64) string { return strconv.FormatUint(n, 10) }
+
 // eventLine is an event for a human.
 func eventLine(e rpc.Event) string {
-	words := []string{e.Time.Local().Format("15:04:05.000"), "#" + strconv.FormatUint(e.Seq, 10), e.Type}
+	words := []string{e.Time.Local().Format("15:04:05.000"), "#" + seq(e.Seq), e.Type}
 	add := func(s string) {
 		if s != "" {
 			words = append(words, s)
@@ -68,7 +71,7 @@ func eventLine(e rpc.Event) string {
 	}
 	add(e.TurnID)
 	if e.Type == "gap" {
-		add("events " + strconv.FormatUint(e.From, 10) + " to " + strconv.FormatUint(e.To, 10) + " are no longer kept")
+		add("events " + seq(e.From) + " to " + seq(e.To) + " are no longer kept")
 	}
 	add(e.Reason)
 	if t := strings.Join(strings.Fields(e.Text), " "); t != "" {

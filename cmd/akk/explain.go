@@ -18,9 +18,12 @@ func newExplain(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ID|FILE.cast",
 		Short: "Show the evidence for a reading: of a live pane, or of each marker of a recording",
-		Args:  cobra.ExactArgs(1),
+		Long: `Shows what was read of a pane, rule by rule with the rows that decided, and what
+a task would lack. Of a recording (FILE.cast, also packed as FILE.cast.gz) each
+marker's screen is read, of one without markers its last screen.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if strings.HasSuffix(args[0], ".cast") {
+			if strings.HasSuffix(args[0], ".cast") || strings.HasSuffix(args[0], ".cast.gz") {
 				return a.explainCast(args[0], agent, version)
 			}
 			d, srv, err := a.connectSettled(c.Context())

@@ -88,6 +88,8 @@ func explainError(err error) (what, cure string) {
 		return what, p.Cure
 	}
 	switch {
+	case errors.Is(err, rpc.ErrClosed), errors.Is(err, rpc.ErrNoDaemon):
+		return what, "run the command again: the daemon is started anew; if it ends again, `akk doctor` says why"
 	case errors.As(err, new(*usage)):
 		return what, "see `akk --help`"
 	case errors.Is(err, launch.ErrNoTmux):
@@ -96,6 +98,8 @@ func explainError(err error) (what, cure string) {
 		return what, "install tmux 3.2 or newer and start a new server with it"
 	case errors.Is(err, launch.ErrNoServer):
 		return what, "start one with `akk` or `tmux`, or name another one with -L or -S"
+	case errors.Is(err, launch.ErrGone):
+		return what, "choose another one: `akk list` shows those that are there"
 	case errors.Is(err, launch.ErrNoRoom):
 		return what, "make the terminal wider, or run `akk sidebar` in a pane of its own"
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"akk/bridge/rpc"
@@ -17,6 +18,9 @@ func newList(a *app) *cobra.Command {
 		Short:   "List the agents that run in tmux panes, those that need you first",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("status") && !knownStatus(p.Status) {
+				return usagef("--status %q is no status of a task or a watch, use one of: %s", p.Status, strings.Join(statuses(), ", "))
+			}
 			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {
 				return err
@@ -40,7 +44,7 @@ func newList(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&p.Agent, "agent", "", "only `codex` or claude")
-	c.Flags().StringVar(&p.Status, "status", "", "only turns with this `status`")
+	c.Flags().StringVar(&p.Status, "status", "", "only turns and watches with this `status`")
 	c.Flags().BoolVar(&p.All, "all", false, "closed turns too")
 	return c
 }

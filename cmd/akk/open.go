@@ -44,6 +44,9 @@ func open(ctx context.Context, a *app) error {
 			a.printf("\nThe sidebar opens with `akk` in a terminal, or `akk sidebar --open`.\n")
 			return nil
 		}
+		if err := at.known(); err != nil {
+			return err
+		}
 		_, err := t.Sidebar(ctx, at.pane)
 		return err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"akk/testdata/demo"
+	"akk/ui/launch"
 	"akk/vtparse"
 
 	"github.com/spf13/cobra"
@@ -70,16 +73,31 @@ replay needs no daemon and no tmux.`,
 	return c
 }
 
-// input opens a file, or standard input for "-".
+// input opens a file, or standard input for "-". What gzip has packed is
+// unpacked.
 func (a *app) input(name string) (io.ReadCloser, error) {
-	if name == "-" {
-		return io.NopCloser(a.in), nil
+	in := io.NopCloser(a.in)
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, fail("give the path of a recording (asciicast v2), as `akk record` writes it", "open the recording: %v", err)
+		}
+		in = f
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, fail("give the path of a recording (asciicast v2), as `akk record` writes it", "open the recording: %v", err)
+	br := bufio.NewReader(in)
+	var r io.Reader = br
+	if magic, _ := br.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(br)
+		if err != nil {
+			in.Close()
+			return nil, badCast(name, err)
+		}
+		r = z
 	}
-	return f, nil
+	return struct {
+		io.Reader
+		io.Closer
+	}{r, in}, nil
 }
 
 // screenDoc is the line that --raw prints.
@@ -123,6 +141,11 @@ func (a *app) playDemo(ctx context.Context, name string, speed float64) error {
 	b, err := demo.Open(name)
 	if err != nil {
 		return fail("run `akk demo`", "%v", err)
+	}
+	for _, r := range demo.All() {
+		if r.Name == name {
+			defer a.markPane(ctx, launch.MarkDemo, r.Agent+" "+r.Version)() // should its opener have died (B124)
+		}
 	}
 	ctx, restore := a.untilKey(ctx)
 	defer restore()

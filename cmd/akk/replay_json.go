@@ -2,9 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -113,30 +113,50 @@ func whose(title string, f replayFlags) (agents.Agent, string, error) {
 
 // explainCast is akk explain for a recording: the evidence at each marker.
 func (a *app) explainCast(name, agent, version string) error {
-	in, err := os.Open(name)
+	in, err := a.input(name)
 	if err != nil {
-		return fail("give the path of a recording", "open the recording: %v", err)
+		return err
 	}
 	defer in.Close()
+	all, err := io.ReadAll(in)
+	if err != nil {
+		return badCast(name, err)
+	}
 	f := replayFlags{agent: agent, agentVersion: version}
-	return eachMarker(in, name, f, func(d markerDoc, version string) error {
-		if d.Reading == nil {
-			return fail("say whose it is with --agent codex or --agent claude", "the title of %s names no agent", name)
-		}
-		if a.json {
-			return a.line(d)
-		}
-		a.printf("%d %s\n", d.Marker, d.Label)
-		e := rpc.Explain{Agent: string(d.Reading.Agent), Version: version, Reading: *d.Reading, Missing: agents.Lacks(d.Reading)}
-		e.Sendable = len(e.Missing) == 0
-		for _, w := range d.Reading.Why {
-			e.Evidence = append(e.Evidence, rpc.Evidence{Layer: w.Layer, Rule: w.Rule, Rows: w.Rows})
-		}
-		answers := answerRows(registry.For(d.Reading.Agent), version, d.Reading.Dialog)
-		if err := a.printExplain(e, d.Screen.Lines(), answers); err != nil {
-			return err
-		}
-		a.printf("\n")
-		return nil
-	})
+	seen := 0
+	if err := eachMarker(bytes.NewReader(all), name, f, func(d markerDoc, version string) error {
+		seen++
+		return a.explainMarker(d, name, version)
+	}); err != nil || seen > 0 {
+		return err
+	}
+	// It has no markers: its last screen is what can be explained.
+	a.note("%s has no markers; this is how it ends", name)
+	all = append(bytes.TrimRight(all, "\n"), endMarker...)
+	return eachMarker(bytes.NewReader(all), name, f, func(d markerDoc, version string) error { return a.explainMarker(d, name, version) })
+}
+
+// endMarker is a line behind the last one of a recording.
+const endMarker = "\n[0, \"m\", \"0 the end\"]\n"
+
+// explainMarker explains the screen at one marker.
+func (a *app) explainMarker(d markerDoc, name, version string) error {
+	if d.Reading == nil {
+		return fail("say whose it is with --agent codex or --agent claude", "the title of %s names no agent", name)
+	}
+	if a.json {
+		return a.line(d)
+	}
+	a.printf("%d %s\n", d.Marker, d.Label)
+	e := rpc.Explain{Agent: string(d.Reading.Agent), Version: version, Reading: *d.Reading, Missing: agents.Lacks(d.Reading)}
+	e.Sendable = len(e.Missing) == 0
+	for _, w := range d.Reading.Why {
+		e.Evidence = append(e.Evidence, rpc.Evidence{Layer: w.Layer, Rule: w.Rule, Rows: w.Rows})
+	}
+	answers := answerRows(registry.For(d.Reading.Agent), version, d.Reading.Dialog)
+	if err := a.printExplain(e, d.Screen.Lines(), answers); err != nil {
+		return err
+	}
+	a.printf("\n")
+	return nil
 }

@@ -132,6 +132,10 @@ func (a *app) printSend(s rpc.Send) error {
 	}
 	if accepted {
 		a.printf("accepted: %s took the task (%s)\n", s.TerminalID, s.TurnID)
+		if s.ManagementMode == "unmanaged" { // R54: the store could not keep it
+			a.printf("  note: %s\n", s.Reason)
+			return nil
+		}
 		a.printf("  follow it: akk status %s\n", s.TurnID)
 		return nil
 	}
@@ -146,5 +150,5 @@ func (a *app) printSend(s rpc.Send) error {
 			cure += "; do not send it again, it may have arrived"
 		}
 	}
-	return fail(cure, "%s: %s", s.SubmissionOutcome, reason)
+	return fail(cure, "%s: %s", plain(submissions, s.SubmissionOutcome), reason)
 }

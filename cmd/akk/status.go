@@ -62,7 +62,11 @@ func (a *app) printStatus(s rpc.Status) error {
 		if r.Demo != "" {
 			add("recording", "this pane plays a recording; nothing is ever sent to it")
 		}
-		add("state", st.Word+" since "+since(r.Reading.Since))
+		state := st.Word
+		if at := ui.Since(*r); !at.IsZero() {
+			state += " since " + since(at)
+		}
+		add("state", state)
 		add("keys go to", string(r.Reading.Owner))
 		add("composer", string(r.Reading.Composer))
 		add("asks", ui.Asks(*r))
@@ -77,8 +81,8 @@ func (a *app) printStatus(s rpc.Status) error {
 		add("state", s.TerminalStatus.ActivityState)
 	}
 	if t := s.Conversation; t != nil {
-		add("turn", t.TurnID+" ("+t.Status+", "+t.Stage+")")
-		add("outcome", t.Outcome)
+		add("turn", t.TurnID+" ("+strings.TrimSuffix(plain(turnStatuses, t.Status)+"; "+plain(stages, t.Stage), "; ")+")")
+		add("outcome", plain(outcomes, t.Outcome))
 		add("reason", t.Reason)
 		add("answer", strings.Join(strings.Fields(t.FinalText), " "))
 	}

@@ -37,19 +37,24 @@ func newTurns(a *app) *cobra.Command {
 				a.printf("no task is open; ended ones: akk turns --all\n")
 				return nil
 			}
-			var table [][]string
-			for _, t := range list {
-				why := t.Reason
-				if t.FinalText != "" {
-					why = t.FinalText
-				}
-				table = append(table, []string{t.TurnID, t.Status, t.Agent, ui.Age(time.Now(), t.UpdatedAt), ui.Clean(ui.Cut(strings.Join(strings.Fields(why), " "), 60))})
-			}
-			return ui.Table(a.out, table)
+			return ui.Table(a.out, turnsTable(list, time.Now()))
 		},
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "ended tasks, too")
 	c.Flags().StringVar(&p.TerminalID, "terminal", "", "only those of one terminal, by its full `id`")
 	c.Flags().IntVar(&p.Limit, "limit", 0, "at most this `many` (default 50, at most 1000)")
 	return c
+}
+
+// turnsTable are the tasks for a human.
+func turnsTable(list []rpc.Turn, now time.Time) [][]string {
+	table := [][]string{{"TURN", "STATUS", "AGENT", "CHANGED", "ABOUT"}}
+	for _, t := range list {
+		why := t.Reason
+		if t.FinalText != "" {
+			why = t.FinalText
+		}
+		table = append(table, []string{t.TurnID, plain(turnStatuses, t.Status), t.Agent, ui.Age(now, t.UpdatedAt) + " ago", ui.Clean(ui.Cut(strings.Join(strings.Fields(why), " "), 60))})
+	}
+	return table
 }

@@ -59,11 +59,25 @@ completed, 1 if not.`,
 // awaitWatch follows the journal until the watch has settled, telling questions
 // as they come.
 func (a *app) awaitWatch(ctx context.Context, d desk, r rpc.WatchResult) (rpc.WatchResult, error) {
-	follow, err := a.dial(ctx, "cli") // a stream has a connection of its own
-	if err != nil {
-		return r, err
+	own := false
+	defer func() {
+		if own {
+			d.Close()
+		}
+	}()
+	open := func(ctx context.Context) (stream, error) {
+		if own || closed(d) { // the daemon ended: the next one has taken the watch up
+			next, _, err := a.connect(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if own {
+				d.Close()
+			}
+			d, own = next, true
+		}
+		return a.dial(ctx, "cli") // a stream has a connection of its own
 	}
-	defer follow.Close()
 	look := func() error {
 		var err error
 		if r, err = d.WatchStatus(ctx, rpc.WatchIDParams{WatchID: r.Watch.WatchID}); err == nil && r.Watch.Status != "active" {
@@ -71,13 +85,13 @@ func (a *app) awaitWatch(ctx context.Context, d desk, r rpc.WatchResult) (rpc.Wa
 		}
 		return err
 	}
-	err = follow.Events(ctx, rpc.EventsParams{Follow: true}, func(rpc.EventsResult) error { return look() }, func(e rpc.Event) error {
+	err := a.journal(ctx, &rpc.EventsParams{Follow: true}, open, func(rpc.EventsResult) error { return look() }, func(e rpc.Event) error {
 		if e.Type != "watch" || e.WatchID != r.Watch.WatchID {
 			return nil
 		}
 		switch e.Change {
 		case "approval", "interaction_manual_required":
-			a.note("%s: %s asks for a decision in its pane", e.Change, e.Agent)
+			a.note("%s asks for a decision in its pane (%s)", e.Agent, e.Pane)
 		}
 		return look()
 	})
@@ -85,6 +99,20 @@ func (a *app) awaitWatch(ctx context.Context, d desk, r rpc.WatchResult) (rpc.Wa
 		err = nil
 	}
 	return r, err
+}
+
+// closed tells whether the daemon behind a connection has ended.
+func closed(d desk) bool {
+	c, ok := d.(*rpc.Client)
+	if !ok {
+		return false
+	}
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
 }
 
 // printWatch is a watch for a human, or whole with --json.
@@ -106,16 +134,16 @@ func (a *app) printWatch(r rpc.WatchResult) error {
 		what = "the terminal's activity (best effort)"
 	}
 	add("follows", what)
-	add("status", w.Status)
+	add("status", plain(watchStatuses, w.Status))
 	if s := w.Settlement; s != nil {
-		add("because", s.ReasonCode)
+		add("because", plain(settlements, s.ReasonCode))
 		add("ended", since(s.ObservedAt))
 		add("answer", strings.Join(strings.Fields(s.CompletionText), " "))
 	} else {
 		add("until", w.DeadlineAt.Local().Format("2006-01-02 15:04:05"))
 	}
-	for _, warning := range w.Warnings {
-		add("note", warning)
+	for _, x := range w.Warnings {
+		add("note", warning(x))
 	}
 	add("note", w.CompatibilityWarning)
 	return ui.Table(a.out, table)

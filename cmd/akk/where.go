@@ -59,6 +59,15 @@ func (a *app) where() (place, error) {
 	return p, nil
 }
 
+// known fails unless the pane that we run in is known: tmux would take the
+// active one for it (B46).
+func (p place) known() error {
+	if p.inside && p.pane == "" {
+		return fail("run it in a pane as tmux opens it, or name the server with -S "+p.socket+" from outside of tmux", "$TMUX is set but $TMUX_PANE is not, so that it can't be told which pane this is")
+	}
+	return nil
+}
+
 // socketPath is where tmux puts the socket of a named server.
 func socketPath(name string) string {
 	dir := os.Getenv("TMUX_TMPDIR")

@@ -10,6 +10,8 @@ var (
 	ErrOldTmux = errors.New("tmux is too old")
 	// ErrNoServer is returned when no tmux server answers on the socket.
 	ErrNoServer = errors.New("no tmux server is running there")
+	// ErrGone is returned when the pane, window or session is not there any more.
+	ErrGone = errors.New("it is gone")
 	// ErrNoRoom is returned when a window is too narrow for a sidebar.
 	ErrNoRoom = errors.New("window is too narrow for the sidebar")
 )

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,12 +20,20 @@ func (t Tmux) Jump(ctx context.Context, from, pane, session string) (note string
 	}
 	if tty != "" {
 		_, err = t.Run(ctx, "switch-client", "-c", tty, "-t", pane)
-		return "", err
+		return "", vanished(pane, err)
 	}
 	if _, err := t.Run(ctx, "select-window", "-t", pane, ";", "select-pane", "-t", pane); err != nil {
-		return "", err
+		return "", vanished(pane, err)
 	}
 	return "shown there; attach: " + t.Command("attach", "-t", session), nil
+}
+
+// vanished names the pane that was to be gone to.
+func vanished(pane string, err error) error {
+	if errors.Is(err, ErrGone) {
+		return fmt.Errorf("the pane %s: %w", pane, ErrGone)
+	}
+	return err
 }
 
 // client finds the human's client that looks at a pane: the one that was used

@@ -174,6 +174,13 @@ func TestJump(t *testing.T) {
 		t.Errorf("with a client: %q, %v", note, err)
 	}
 	until(t, "the switch", func() bool { return session() == "other" })
+	// A pane that vanished under the human's finger is told as such.
+	x.must(t, "kill-pane", "-t", target)
+	for _, from := range []string{"", from} {
+		if _, err := x.Jump(ctx, from, target, "other"); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), target) {
+			t.Errorf("to a pane that is gone, from %q: %v", from, err)
+		}
+	}
 }
 
 // A recording's pane has its exact size and its mark; stopping ends only those.

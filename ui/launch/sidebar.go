@@ -24,6 +24,9 @@ const (
 	Session = "akk"
 	// MarkSidebar is the pane option that marks a sidebar.
 	MarkSidebar = "@akk_sidebar"
+	// OwnPane is the flag of a sidebar whose pane was opened for it: it marks
+	// the pane itself, too, should its opener die before (B124).
+	OwnPane = "own-pane"
 )
 
 // Sidebar opens the sidebar in the window of pane target ("" = tmux's own
@@ -75,7 +78,7 @@ func (t Tmux) split(ctx context.Context, target string, window int) (string, err
 		args = append(args, "-t", target)
 	}
 	args = append(append(args, "--"), t.Self...)
-	pane, err := t.Run(ctx, append(args, "sidebar")...)
+	pane, err := t.Run(ctx, append(args, "sidebar", "--"+OwnPane)...)
 	if err != nil {
 		return "", err
 	}

@@ -42,6 +42,8 @@ func (t Tmux) Run(ctx context.Context, args ...string) (string, error) {
 		return "", fmt.Errorf("tmux %s got no answer from the server within %s", args[0], runLimit)
 	case strings.Contains(said, "no server running") || strings.Contains(said, "error connecting to") || strings.Contains(said, "no current client"):
 		return "", fmt.Errorf("%w: %s", ErrNoServer, said)
+	case strings.HasPrefix(said, "can't find pane") || strings.HasPrefix(said, "can't find window") || strings.HasPrefix(said, "can't find session"):
+		return "", fmt.Errorf("%w (tmux: %s)", ErrGone, said)
 	default:
 		return "", fmt.Errorf("tmux %s: %s", args[0], said)
 	}

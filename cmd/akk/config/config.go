@@ -43,6 +43,10 @@ type Keys struct {
 	Last  string `toml:"last"`
 	Help  string `toml:"help"`
 	Leave string `toml:"leave"`
+
+	Takeover string `toml:"takeover"`
+	Handback string `toml:"handback"`
+	Restore  string `toml:"restore"`
 }
 
 // maxFile bounds a settings file, in bytes: a bigger one is a mistake.
@@ -161,7 +165,8 @@ func (c *Config) check() *keyProblem {
 type namedKey struct{ name, key string }
 
 func (k Keys) named() []namedKey {
-	return []namedKey{{"up", k.Up}, {"down", k.Down}, {"first", k.First}, {"last", k.Last}, {"help", k.Help}, {"leave", k.Leave}}
+	return []namedKey{{"up", k.Up}, {"down", k.Down}, {"first", k.First}, {"last", k.Last}, {"help", k.Help}, {"leave", k.Leave},
+		{"takeover", k.Takeover}, {"handback", k.Handback}, {"restore", k.Restore}}
 }
 
 // known lists the keys of the schema.

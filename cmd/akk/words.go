@@ -1,0 +1,111 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// This file says the contract's words as a human says them. --json keeps the
+// contract's own.
+
+// turnStatuses are the statuses of a task.
+var turnStatuses = map[string]string{
+	"waiting_for_agent":    "the agent works on it",
+	"waiting_for_openclaw": "waits for its Host",
+	"idle":                 "done",
+	"failed":               "failed",
+	"cancelled":            "interrupted",
+	"stalled":              "stalled",
+	"closed":               "closed",
+}
+
+// watchStatuses are those of a watch.
+var watchStatuses = map[string]string{
+	"active":      "watching",
+	"completed":   "done",
+	"failed":      "failed",
+	"timed_out":   "given up: its time is over",
+	"invalidated": "given up: what it followed is gone",
+	"cancelled":   "cancelled",
+}
+
+// stages are how far a task's submission came.
+var stages = map[string]string{
+	"prepared":         "nothing typed yet",
+	"text_injected":    "typed, Enter not pressed",
+	"enter_dispatched": "Enter pressed",
+	"agent_accepted":   "the agent took it",
+}
+
+// submissions are the outcomes of a send that the agent did not take.
+var submissions = map[string]string{
+	"aborted":            "nothing was typed",
+	"not_accepted":       "not taken",
+	"uncertain":          "not known whether the agent took it",
+	"pending_acceptance": "Enter was pressed, not taken yet",
+}
+
+// outcomes are how a task ended.
+var outcomes = map[string]string{
+	"completed":     "completed",
+	"failed":        "the agent failed at it",
+	"aborted":       "interrupted",
+	"not_submitted": "nothing was typed",
+	"not_accepted":  "typed, not taken by the agent",
+	"uncertain":     "not known whether the agent took it",
+	"lost":          "the agent ended before it was done",
+	"closed":        "given up",
+}
+
+// settlements are why a watch ended.
+var settlements = map[string]string{
+	"anchored_task_completed":              "the task was completed",
+	"anchored_task_failed":                 "the task failed",
+	"deadline_elapsed":                     "its time is over",
+	"manual_cancel":                        "somebody ended it",
+	"task_anchor_invalidated":              "the task can't be found in the agent's log any more",
+	"terminal_process_unavailable":         "the agent has ended",
+	"terminal_activity_became_stably_idle": "the agent worked, then stayed idle",
+	"terminal_waiting_for_approval":        "the agent waits for a decision",
+	"terminal_identity_changed":            "another agent is in the terminal now",
+	"provider_observation_unavailable":     "the agent's log can't be read",
+	"terminal_observation_unavailable":     "the terminal can't be read",
+}
+
+// deliveries are the states of a callback.
+var deliveries = map[string]string{
+	"pending":    "waits",
+	"in_flight":  "on its way",
+	"accepted":   "delivered",
+	"retryable":  "failed, is tried again",
+	"dead":       "failed for good",
+	"uncertain":  "may have arrived",
+	"superseded": "not needed any more",
+}
+
+// plain is the human word for one of the contract's; one that is not known
+// loses its underscores.
+func plain(words map[string]string, s string) string {
+	if w, ok := words[s]; ok {
+		return w
+	}
+	return strings.ReplaceAll(s, "_", " ")
+}
+
+// warning is a warning without its code ("code: explanation").
+func warning(s string) string {
+	if code, text, ok := strings.Cut(s, ": "); ok && strings.Contains(code, "_") && !strings.Contains(code, " ") {
+		return text
+	}
+	return s
+}
+
+// statuses are what a list can be narrowed to.
+func statuses() []string {
+	all := slices.Concat(slices.Collect(maps.Keys(turnStatuses)), slices.Collect(maps.Keys(watchStatuses)))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func knownStatus(s string) bool { return slices.Contains(statuses(), s) }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"akk/bridge/rpc"
+	"akk/ui"
+)
+
+// contractWord is a word that only the contract uses.
+var contractWord = regexp.MustCompile(`\b[a-z]+_[a-z_]+\b`)
+
+// Tables for a human have headings, and say no word of the contract.
+func TestTablesForHumans(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	next := now.Add(15 * time.Second)
+	turn := func(status string) rpc.Turn {
+		return rpc.Turn{TurnID: "turn-20261130T115900-0a1b2c3d", Status: status, Agent: "codex", UpdatedAt: now.Add(-time.Minute), FinalText: "done\nwell"}
+	}
+	var all []rpc.Turn
+	for s := range turnStatuses {
+		all = append(all, turn(s))
+	}
+	var calls []rpc.Delivery
+	for s := range deliveries {
+		calls = append(calls, rpc.Delivery{DeliveryID: "callback-delivery-1", Status: s, Type: "done", TurnID: "turn-1", Attempts: 2, CreatedAt: now.Add(-time.Hour), NextAttemptAt: &next, LastError: "exit code 1"})
+	}
+	for name, table := range map[string][][]string{"turns": turnsTable(all, now), "callbacks": callbacksTable(calls, now)} {
+		var b bytes.Buffer
+		if err := ui.Table(&b, table); err != nil {
+			t.Fatal(err)
+		}
+		head, rest, _ := strings.Cut(b.String(), "\n")
+		if head != strings.ToUpper(head) || !strings.Contains(head, "STATUS") || strings.Count(rest, "\n") != len(table)-1 {
+			t.Errorf("%s:\n%s", name, b.String())
+		}
+		if w := contractWord.FindString(rest); w != "" {
+			t.Errorf("%s says %q:\n%s", name, w, b.String())
+		}
+	}
+}
+
+// Every word of the contract has one of ours; what is new loses its underscores.
+func TestPlain(t *testing.T) {
+	for _, words := range []map[string]string{turnStatuses, watchStatuses, stages, submissions, outcomes, settlements, deliveries} {
+		for from, to := range words {
+			if to == "" || contractWord.MatchString(to) {
+				t.Errorf("%s is said as %q", from, to)
+			}
+		}
+	}
+	if got := plain(turnStatuses, "waiting_for_openclaw"); got != "waits for its Host" {
+		t.Error(got)
+	}
+	if got := plain(turnStatuses, "some_new_word"); got != "some new word" {
+		t.Error(got)
+	}
+	if got := warning("exact_task_anchor_unavailable: no task runs now"); got != "no task runs now" {
+		t.Error(got)
+	}
+	if got := warning("a note: with a colon"); got != "a note: with a colon" {
+		t.Error(got)
+	}
+}
