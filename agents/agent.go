@@ -62,6 +62,9 @@ type InterruptPlan struct {
 	Key          string `toml:"key"`       // its bytes
 	Name         string `toml:"name"`      // C-c | Escape
 	EffectMillis int    `toml:"effect_ms"` // how long the end may take to show, in ms
+	// Shows is part of a row while a turn runs. Where the proof saw it, the key
+	// is pressed only if the server still sees it: Ctrl-C ends an idle Codex.
+	Shows string `toml:"-"`
 }
 
 // Log is an agent's own log, read incrementally. It is used by one goroutine.

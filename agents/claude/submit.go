@@ -11,6 +11,9 @@ import (
 func (ag Agent) Submit(version string) agents.SubmitPlan {
 	p, _ := ag.known().profiles.For(version)
 	s := p.Submit
+	if busy := ag.known().wordsOf(p).Activity.Busy; len(busy) > 0 {
+		s.Interrupt.Shows = busy[0]
+	}
 	return agents.SubmitPlan{
 		SettleMillis: s.SettleMillis, DrawMillis: s.DrawMillis, AcceptMillis: s.AcceptMillis, Enter: s.Enter,
 		Refuse: maps.Clone(s.Refuse), Interrupt: s.Interrupt, CollapseChars: s.CollapseChars, CollapseLines: s.CollapseLines,

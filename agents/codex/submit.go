@@ -16,9 +16,11 @@ func (ag Agent) Submit(version string) agents.SubmitPlan {
 	if verification == agents.Certified { // what a key clears was measured for a version, not for its neighbours
 		clear = p.Submit.Clear
 	}
+	interrupt := p.Submit.Interrupt
+	interrupt.Shows = p.Composer.Interrupt
 	return agents.SubmitPlan{
 		Clear:         clear,
-		Interrupt:     p.Submit.Interrupt,
+		Interrupt:     interrupt,
 		SettleMillis:  p.Submit.SettleMillis,
 		DrawMillis:    p.Submit.DrawMillis,
 		AcceptMillis:  p.Submit.AcceptMillis,

@@ -5,10 +5,12 @@ package handoff
 
 import (
 	"context"
+	"strings"
 
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/store"
+	"akk/vtparse"
 )
 
 // interrupting is an interrupt on its way with its one waiter.
@@ -111,7 +113,7 @@ func (t *terminal) stepInterrupt(e Event) {
 			t.orderInterrupt()
 		case EffEnter:
 			store.FailAt("handoff.interrupt")
-			t.input(panes.Write{Keys: []byte(i.Plan.Key)}, func(err error) { t.stepInterrupt(inputEvent(err)) })
+			t.input(panes.Write{Keys: []byte(i.Plan.Key), Shows: shown(t.facts.Screen, i.Plan.Shows)}, func(err error) { t.stepInterrupt(inputEvent(err)) })
 		case EffTimer:
 			t.wake(eff.At)
 		case EffPoll:
@@ -133,6 +135,16 @@ func (t *terminal) stepInterrupt(e Event) {
 		t.journal(e)
 		i.reply()
 	}
+}
+
+// shown is the condition that a text is still there, if it is there now.
+func shown(s *vtparse.Screen, text string) []string {
+	for y := range s.Rows {
+		if text != "" && strings.Contains(s.Line(y), text) {
+			return []string{text}
+		}
+	}
+	return nil
 }
 
 // orderInterrupt makes the order durable: what runs is marked, so that a daemon

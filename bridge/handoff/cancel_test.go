@@ -66,6 +66,28 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// The agent stops between the proof and the key: the server itself no longer
+// sees the text of a running turn, and no key reaches an idle Codex.
+func TestCancelStoppedMeanwhile(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.w.agent.plan.Interrupt.Shows = string(agents.Working)
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	p.set(func(p *player) {
+		p.activity = agents.Working
+		p.add(agents.LogEvent{Kind: agents.LogAccepted, Hash: "x", TurnID: "h1"})
+	})
+	b.row(p, agents.Working)
+	b.w.mu.Lock()
+	b.w.onInput = func() { p.complete("done") }
+	b.w.mu.Unlock()
+	c, err := b.desk.Cancel(t.Context(), human, rpc.CancelParams{ID: row.ID})
+	if err != nil || c.CancelRequested || !strings.Contains(c.Reason, "no longer on the screen") || p.bytes() != "" {
+		t.Fatalf("%v %+v %q", err, c, p.bytes())
+	}
+}
+
 // Whatever is not a proven working agent with an empty composer gets no key.
 func TestCancelRefused(t *testing.T) {
 	t.Parallel()

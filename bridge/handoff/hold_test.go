@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -144,6 +145,45 @@ func TestTakeoverBetweenTextAndEnter(t *testing.T) {
 	b.until("the keys are the human's at once", func() bool { return b.w.releases(p.id) == 1 })
 	p.accept()
 	b.until("accepted after all", func() bool { return b.turn(s.TurnID).Stage == StageAccepted })
+}
+
+// A new task is not typed while the lock of the one before is being opened: its
+// own lock would be opened with it.
+func TestBusyUntilTheLockIsOpen(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.w.agent.plan.SettleMillis = 2000
+	open := make(chan struct{})
+	b.w.onRelease = func() { <-open }
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	done := make(chan rpc.Send, 1)
+	go func() {
+		s, _ := b.send(row.ID, "the task")
+		done <- s
+	}()
+	b.until("the text stands there", func() bool { return p.bytes() == "the task" })
+	if _, err := b.desk.Takeover(t.Context(), human, rpc.HoldParams{ID: row.ID}); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	p.set(func(p *player) { p.text = "" }) // the human empties the composer
+	if _, err := b.desk.Handback(t.Context(), human, rpc.HoldParams{ID: row.ID}); err != nil {
+		t.Fatal(err)
+	}
+	missing := func(words string) bool {
+		e, err := b.desk.Explain(t.Context(), human, rpc.TargetParams{ID: row.ID})
+		return err == nil && slices.ContainsFunc(e.Missing, func(m string) bool { return strings.Contains(m, words) })
+	}
+	b.until("only the lock is in the way", func() bool { return missing("is being typed") && !missing("holds the terminal") })
+	if _, err := b.send(row.ID, "the next"); err == nil {
+		t.Fatal("sent before the lock was open")
+	}
+	close(open)
+	b.until("no longer busy", func() bool { return !missing("is being typed") })
+	if p.bytes() != "the task" {
+		t.Fatalf("typed %q", p.bytes())
+	}
 }
 
 // A hold of an agent that has ended is not the next agent's.

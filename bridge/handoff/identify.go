@@ -1,11 +1,16 @@
 package handoff
 
 // This file says who a peer process is. It upholds: whatever runs under an
-// agent is that agent; a process on the terminal of a pane without an agent is
-// the human; what can't be told is unknown, never the human.
+// agent is that agent; a process of a terminal's own session on a pane without
+// an agent is the human; what can't be told is unknown, never the human.
 
 import (
 	"context"
+	"slices"
+	"strings"
+
+	"github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/sys/unix"
 
 	"akk/bridge/rpc"
 )
@@ -18,6 +23,8 @@ func (d *Desk) Identify(_ context.Context, pid int) rpc.Caller {
 	c := rpc.Caller{Kind: "unknown", PID: pid}
 	all := d.views("")
 	at, tty := pid, 0
+	leader, _ := unix.Getsid(pid) // of the process that its terminal was opened for; 0 if it is gone
+	led, opener := false, 0
 	for range ancestryMax {
 		for _, v := range all {
 			if v.key.PID == at {
@@ -28,6 +35,9 @@ func (d *Desk) Identify(_ context.Context, pid int) rpc.Caller {
 		s, ok := procStat(at)
 		if !ok {
 			break
+		}
+		if at == leader {
+			led, opener = true, s.ppid
 		}
 		if tty == 0 && s.tty > 0 {
 			tty = s.tty
@@ -48,8 +58,39 @@ func (d *Desk) Identify(_ context.Context, pid int) rpc.Caller {
 			return c
 		}
 	}
-	if s, ok := procStat(pid); ok && s.tty > 0 {
+	// On another terminal only a descendant of the process that it was opened
+	// for is surely its user: one whose ancestry is lost may be anybody's.
+	if s, ok := procStat(pid); ok && s.tty > 0 && led && !d.borrowed(leader, opener, all) {
 		c.Kind = "human"
 	}
 	return c
+}
+
+// borrowed tells whether a terminal was opened from within an agent's pane
+// (script, a nested tmux) and its opener cut loose from that agent: what its
+// first process was started with names the pane.
+func (d *Desk) borrowed(leader, opener int, all []*view) bool {
+	for _, v := range all {
+		if v.Info.Server.PID == opener {
+			return false // a pane or popup of that server itself
+		}
+	}
+	p, err := process.NewProcess(int32(leader))
+	if err != nil {
+		return false
+	}
+	env, err := p.Environ()
+	if err != nil {
+		return false // not ours to read (su): not started by an agent of ours
+	}
+	pane, socket := "", ""
+	for _, kv := range env {
+		switch k, val, _ := strings.Cut(kv, "="); k {
+		case "TMUX_PANE":
+			pane = val
+		case "TMUX":
+			socket, _, _ = strings.Cut(val, ",")
+		}
+	}
+	return pane != "" && slices.ContainsFunc(all, func(v *view) bool { return v.Info.Pane == pane && v.Info.Server.Socket == socket })
 }

@@ -1,14 +1,21 @@
 package handoff
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -234,6 +241,52 @@ func TestIdentify(t *testing.T) {
 	}
 	if c := b.desk.Identify(t.Context(), os.Getppid()); c.Kind == "agent" {
 		t.Fatalf("%+v", c)
+	}
+}
+
+// On a terminal without an agent only a descendant of its first process is the
+// human; who lost his ancestry, or has a terminal that was opened from an
+// agent's pane, is unknown.
+func TestIdentifyOnAnotherTerminal(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	pl := b.w.play()
+	b.row(pl, agents.Idle)
+	info, _ := b.w.Pane(pl.id)
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "TMUX") })
+	of := func(pane string) []string { return append(slices.Clone(env), "TMUX="+info.Server.Socket+",1,0", "TMUX_PANE="+pane) }
+	for name, c := range map[string]struct {
+		script, kind string
+		env          []string
+	}{
+		"of the terminal's own shell":       {`sleep 600 & echo "=$!"; wait`, "human", env},
+		"in a pane without an agent":        {`sleep 600 & echo "=$!"; wait`, "human", of("%999")},
+		"its ancestry is lost":              {`sh -c 'sleep 600 & echo "=$!"'; sleep 600`, "unknown", env},
+		"a terminal from an agent's pane":   {`sleep 600 & echo "=$!"; wait`, "unknown", of(pl.id)},
+		"the first process of the terminal": {`echo "=$$"; sleep 600`, "human", env},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("sh", "-c", c.script)
+			cmd.Env = c.env
+			f, err := pty.Start(cmd) // a session of its own
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+				f.Close()
+				_ = cmd.Wait()
+			}()
+			line, err := bufio.NewReader(f).ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			pid, err := strconv.Atoi(strings.Trim(line, "=\r\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.until(c.kind, func() bool { return b.desk.Identify(t.Context(), pid).Kind == c.kind })
+		})
 	}
 }
 

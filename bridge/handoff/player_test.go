@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -277,9 +278,10 @@ type world struct {
 	audit   map[string]error
 	writes  int
 
-	onAudit  func()         // runs before each audit looks
-	released map[string]int // by pane
-	born     time.Time      // of the next agent's process, zero = the usual one
+	onAudit            func()         // runs before each audit looks
+	released           map[string]int // by pane
+	onRelease, onInput func()         // before they are carried out
+	born               time.Time      // of the next agent's process, zero = the usual one
 }
 
 type worldPane struct {
@@ -429,6 +431,12 @@ func (w *world) Audit(_ context.Context, id string) (*vtparse.Screen, error) {
 
 func (w *world) Input(_ context.Context, wr panes.Write) (panes.Sent, error) {
 	w.mu.Lock()
+	hook := w.onInput
+	w.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	w.mu.Lock()
 	w.writes++
 	p := w.panes[wr.Identity.Pane]
 	err := w.refuse[wr.Identity.Pane]
@@ -441,6 +449,8 @@ func (w *world) Input(_ context.Context, wr panes.Write) (panes.Sent, error) {
 		err = &panes.Refused{Reason: "mode", Detail: "copy mode"}
 	case wr.Cursor != nil && (wr.Cursor.X != p.screen.Cursor.X || wr.Cursor.Y != p.screen.Cursor.Y):
 		err = &panes.Refused{Reason: "cursor", Detail: "the cursor moved"}
+	case slices.ContainsFunc(wr.Shows, func(text string) bool { return !strings.Contains(p.screen.Text(0, p.screen.Rows), text) }):
+		err = &panes.Refused{Reason: "screen", Detail: "a text that the proof saw is no longer on the screen"}
 	}
 	w.mu.Unlock()
 	if err != nil && !errors.Is(err, panes.ErrUncertain) {
@@ -460,6 +470,12 @@ func (w *world) Processes(id string) []agents.Process {
 }
 
 func (w *world) Release(_ context.Context, id string) error {
+	w.mu.Lock()
+	hook := w.onRelease
+	w.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.released == nil {

@@ -90,9 +90,10 @@ func (t *terminal) stepOne(c *carried, e Event) {
 		t.kept = next.Kept
 	}
 	if typing && !next.Typing() {
-		t.facts.Busy = ""
 		if next.Turn.Dispatched && !next.Turn.Entered {
-			t.release() // whoever stopped it gets his keys at once
+			t.release(next.Turn.ID) // whoever stopped it gets his keys at once
+		} else {
+			t.facts.Busy = ""
 		}
 	}
 	switch next.Phase { // R226: the text lives no longer than it is needed
@@ -147,8 +148,10 @@ func (t *terminal) do(c *carried, eff Effect) {
 	}
 }
 
-// release ends the lock that the text was typed under.
-func (t *terminal) release() {
+// release ends the lock that the text was typed under. The terminal stays busy
+// with its turn until that is answered: the next text's lock can't be the one
+// that is opened.
+func (t *terminal) release(turn string) {
 	prov, id := t.srv.prov, t.key.Pane.Pane
 	t.srv.wg.Go(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), inputTimeout)
@@ -156,6 +159,12 @@ func (t *terminal) release() {
 		if err := prov.Release(ctx, id); err != nil {
 			t.desk.log.Debug("a lock ends by its own switch", "pane", id, "error", err)
 		}
+		t.box.post(message{do: func(t *terminal) {
+			if t.facts.Busy == turn {
+				t.facts.Busy = ""
+				t.step(Event{Kind: EvFacts})
+			}
+		}})
 	})
 }
 
