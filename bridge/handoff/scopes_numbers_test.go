@@ -13,7 +13,7 @@ import (
 )
 
 // This file holds tests of what a send may and may not (R26, R30, R32, R33, R44,
-// R46).
+// R46, R47).
 
 // R26: an offer that has run out is neither a reason to refuse nor taken as it
 // was: the call is judged on the live screen, as an ordinary send. (Offers to
@@ -159,6 +159,23 @@ func TestR44AsyncSummary(t *testing.T) {
 		})
 		if err != nil || goes == 0 || boundary < 2 {
 			t.Errorf("%s: %v, %d summaries, %d open questions", name, err, goes, boundary)
+		}
+	}
+}
+
+// R47: what clears Claude Code's composer is not certified for any version: a
+// draft refuses its explicit send, an empty composer takes it.
+func TestR47ClaudeDraft(t *testing.T) {
+	for _, version := range []string{"2.1.218", "2.1.267", "2.1.332", "9.9.9", ""} {
+		f := draftFacts("half a thought")
+		f.Reading.DraftEnd = true
+		f.Plan = registry.For(agents.Claude).Submit(version)
+		if m := explicit(f, noon); len(m) != 1 || m[0].Code != "composer" || !strings.Contains(m[0].What, "not certified") {
+			t.Errorf("%q: %v", version, m)
+		}
+		f.Reading = idleFacts().Reading
+		if m := explicit(f, noon); len(m) > 0 {
+			t.Errorf("%q, empty: %v", version, m)
 		}
 	}
 }

@@ -394,7 +394,7 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// R199, R210, R211, R212: nothing runs.
+// R181, R199, R210, R211, R212: nothing runs.
 func TestFences(t *testing.T) {
 	for _, c := range []struct {
 		name          string
