@@ -336,7 +336,7 @@ func TestPipeAuditWaitsForThePipe(t *testing.T) {
 	waitScreen(t, s, "%0", func(*vtparse.Screen) bool { return true })
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	for range 4 * runtime.GOMAXPROCS(0) { // the machine is busy with us
+	for range 2 * runtime.GOMAXPROCS(0) { // the machine is busy with us
 		go func() {
 			for ctx.Err() == nil {
 				for range 1 << 20 {
@@ -344,7 +344,7 @@ func TestPipeAuditWaitsForThePipe(t *testing.T) {
 			}
 		}()
 	}
-	for range 3 {
+	for range 2 {
 		if _, err := s.Audit(within(t), "%0"); err != nil {
 			t.Fatal(err)
 		}
