@@ -36,7 +36,7 @@ func (d *Desk) Cancel(ctx context.Context, c rpc.Caller, p rpc.CancelParams) (rp
 			return rpc.Cancel{}, bad
 		}
 		if t = d.carrierOf(turn.ID); t == nil || !turn.open() {
-			return rpc.Cancel{}, refused("look at it: akk status "+turn.ID, "the turn %s is %s: there is nothing to interrupt", turn.ID, turnStatus(&turn, nil))
+			return rpc.Cancel{}, refused("look at it: akk status "+turn.ID, "the turn %s: %s; there is nothing to interrupt", turn.ID, said(turnStatus(&turn, nil)))
 		}
 	} else {
 		v, bad := d.resolve(p.ID, p.Socket)

@@ -145,7 +145,7 @@ func (d *Desk) Respond(ctx context.Context, c rpc.Caller, p rpc.RespondParams) (
 // respondable is what stands in the way of an answer.
 func respondable(f Facts, d *Dispatch, v *view, now time.Time) []Missing {
 	if s := turnStatus(&d.Turn, v); s != "waiting_for_openclaw" || d.Phase != PhaseRunning {
-		return []Missing{{"turn", "the turn " + d.Turn.ID + " does not wait for an answer (" + s + ")", "look at it: akk status " + d.Turn.ID}}
+		return []Missing{{"turn", "the turn " + d.Turn.ID + " does not wait for an answer: " + said(s), "look at it: akk status " + d.Turn.ID}}
 	}
 	if f.Handoff != nil {
 		return bindingMissing(f)

@@ -239,6 +239,19 @@ func sender(t *Turn) string {
 	return "a program"
 }
 
+// said is a Turn's status in a sentence; documents keep the contract's word.
+func said(status string) string {
+	switch status {
+	case "waiting_for_agent":
+		return "the agent works on it"
+	case "waiting_for_openclaw":
+		return "it waits for its Host"
+	case "idle":
+		return "it is done"
+	}
+	return "it is " + status
+}
+
 // mayDecide is for what only the human may do. Unknown is not the human.
 func mayDecide(c rpc.Caller, what string) *rpc.Error {
 	switch c.Kind {

@@ -62,7 +62,7 @@ func eventLine(e rpc.Event) string {
 	}
 	add(e.Pane)
 	add(e.Agent)
-	add(e.Change)
+	add(plain(nil, e.Change))
 	if g := e.Reading; g != nil {
 		add(string(g.Activity) + ", keys go to " + string(g.Owner) + ", composer " + string(g.Composer))
 		if g.Dialog != nil {
@@ -73,7 +73,11 @@ func eventLine(e rpc.Event) string {
 	if e.Type == "gap" {
 		add("events " + seq(e.From) + " to " + seq(e.To) + " are no longer kept")
 	}
-	add(e.Reason)
+	if e.Type == "watch" {
+		add(plain(settlements, e.Reason))
+	} else {
+		add(e.Reason)
+	}
 	if t := strings.Join(strings.Fields(e.Text), " "); t != "" {
 		add("“" + ui.Cut(ui.Clean(t), 200) + "”")
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"akk/bridge/host"
 	"akk/bridge/host/profile"
@@ -123,6 +124,9 @@ func newHostProfileValidate(a *app) *cobra.Command {
 }
 
 func (a *app) validate(s host.Selection) error {
+	if err := existing(s.Profile); err != nil {
+		return err
+	}
 	v := validated{File: s.Profile}
 	p, err := s.Load()
 	bad, refused := errors.AsType[*profile.Error](err)
@@ -153,6 +157,18 @@ func (a *app) validate(s host.Selection) error {
 		return reported{}
 	}
 	return nil
+}
+
+// existing tells in words that a name is no profile at all.
+func existing(name string) error {
+	var ids []string
+	for _, s := range profile.List() {
+		ids = append(ids, s.ID)
+	}
+	if _, err := os.Stat(name); err == nil || slices.Contains(ids, name) || strings.HasSuffix(name, ".json") {
+		return nil
+	}
+	return fail("name a file that ends in .json, or one of "+strings.Join(ids, ", "), "there is no file %s, and akk ships no profile of that name", name)
 }
 
 func (a *app) printValidated(v validated) {

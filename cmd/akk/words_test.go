@@ -44,6 +44,21 @@ func TestTablesForHumans(t *testing.T) {
 	}
 }
 
+// A line of the journal for a human.
+func TestEventLine(t *testing.T) {
+	for _, e := range []rpc.Event{
+		{Seq: 1, Type: "turn", Change: "text_injected", TurnID: "turn-1"},
+		{Seq: 2, Type: "watch", Change: "invalidated", Reason: "task_anchor_invalidated"},
+		{Seq: 3, Type: "watch", Change: "begun", Reason: "terminal_activity"},
+		{Seq: 4, Type: "gap", From: 5, To: 9},
+	} {
+		l := eventLine(e)
+		if w := contractWord.FindString(l); w != "" || !strings.Contains(l, "#"+seq(e.Seq)) {
+			t.Errorf("%q says %q", l, w)
+		}
+	}
+}
+
 // Every word of the contract has one of ours; what is new loses its underscores.
 func TestPlain(t *testing.T) {
 	for _, words := range []map[string]string{turnStatuses, watchStatuses, stages, submissions, outcomes, settlements, deliveries} {
