@@ -59,6 +59,7 @@ type death struct {
 	signal  syscall.Signal // 0: it exited
 	code    int
 	core    *coreFacts // nil: none was left
+	at      time.Time  // as near as is known: of its core, else when its end was told
 }
 
 func (p *serverProc) death() death {
@@ -67,7 +68,7 @@ func (p *serverProc) death() death {
 	case <-time.After(patience):
 		return death{running: true}
 	}
-	d := death{code: p.cmd.ProcessState.ExitCode()}
+	d := death{code: p.cmd.ProcessState.ExitCode(), at: p.ended}
 	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		d.signal = ws.Signal()
 	}
@@ -75,6 +76,9 @@ func (p *serverProc) death() death {
 	for _, name := range cores {
 		if c, err := readCore(name); err == nil {
 			d.core = c
+			if fi, err := os.Stat(name); err == nil && fi.ModTime().Before(d.at) {
+				d.at = fi.ModTime()
+			}
 		}
 	}
 	return d

@@ -149,6 +149,9 @@ func chaosCheck(s *Server, want []shown) chaosTell {
 		if !slices.ContainsFunc(want, func(w shown) bool { return w.ID == in.Pane }) {
 			t.Diffs = append(t.Diffs, in.Pane+": mirrored, but tmux has no such pane")
 		}
+		if !in.Unsynced.IsZero() {
+			t.Diffs = append(t.Diffs, fmt.Sprintf("%s: not mirrored since %v: %s", in.Pane, in.Unsynced, in.UnsyncedWhy))
+		}
 	}
 	t.Audits, _ = s.Audits(context.Background())
 	t.Routines = runtime.NumGoroutine()

@@ -60,7 +60,7 @@ type chaosOpAt struct {
 }
 
 // verdict tells which known crash a death was, and why; "" if none.
-func verdict(d death, ended time.Time, ops []chaosOpAt) (issue, why string) {
+func verdict(d death, ops []chaosOpAt) (issue, why string) {
 	for _, s := range signatures {
 		if d.running || d.signal != s.signal || d.signal == 0 && d.code != 1 {
 			continue
@@ -82,11 +82,14 @@ func verdict(d death, ended time.Time, ops []chaosOpAt) (issue, why string) {
 			how = "by exit status 1 and what was done before"
 		}
 		for _, o := range slices.Backward(ops) {
-			if ended.Sub(o.at) > s.within {
+			if o.at.After(d.at) {
+				continue // it met a dead server
+			}
+			if d.at.Sub(o.at) > s.within {
 				break
 			}
 			if slices.ContainsFunc(s.ops, func(p string) bool { return strings.HasPrefix(o.name, p) }) {
-				return s.issue, fmt.Sprintf("tmux %s: %s; %s; %q %v before", s.issue, s.what, how, o.text, ended.Sub(o.at).Round(time.Millisecond))
+				return s.issue, fmt.Sprintf("tmux %s: %s; %s; %q %v before", s.issue, s.what, how, o.text, d.at.Sub(o.at).Round(time.Millisecond))
 			}
 		}
 	}
@@ -138,7 +141,8 @@ func TestKnownDeaths(t *testing.T) {
 		{"abort", death{code: -1, signal: syscall.SIGABRT}, ops("respawn", 0), ""},
 		{"hangs", death{running: true}, ops("respawn", 0), ""},
 	} {
-		if got, why := verdict(c.d, now, c.ops); got != c.want || (got == "") != (why == "") {
+		c.d.at = now
+		if got, why := verdict(c.d, c.ops); got != c.want || (got == "") != (why == "") {
 			t.Errorf("%s: %q (%s), want %q", c.name, got, why, c.want)
 		}
 	}
@@ -168,7 +172,7 @@ func TestRealCrashIsRecognised(t *testing.T) {
 	cmd.Env = clientEnv()
 	cmd.Run()
 	d := p.death()
-	issue, why := verdict(d, p.ended, ops)
+	issue, why := verdict(d, ops)
 	if issue != "5243" {
 		t.Errorf("%v: %q %s", d, issue, why)
 	}

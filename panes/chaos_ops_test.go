@@ -29,40 +29,40 @@ type chaosOp struct {
 
 var chaosOps = []chaosOp{
 	{"new-session", 2, func(c *chaos) []string {
-		return when(c.count("list-sessions") < c.sess, "new-session", "-d", "-s", fmt.Sprintf("n%d", c.rnd.IntN(1e6)), "-x", c.number(20, 160), "-y", c.number(5, 50), c.program())
+		return when(c.count(aSession) < c.sess, "new-session", "-d", "-s", fmt.Sprintf("n%d", c.rnd.IntN(1e6)), "-x", c.number(20, 160), "-y", c.number(5, 50), c.program())
 	}},
 	{"group", 1, func(c *chaos) []string {
-		return when(c.count("list-sessions") < c.sess+3, "new-session", "-d", "-t", c.one("list-sessions", "#{session_id}"), "-s", fmt.Sprintf("g%d", c.rnd.IntN(1e6)))
+		return when(c.count(aSession) < c.sess+3, "new-session", "-d", "-t", c.one(aSession), "-s", fmt.Sprintf("g%d", c.rnd.IntN(1e6)))
 	}},
 	{"kill-session", 1, func(c *chaos) []string {
-		return when(c.count("list-sessions") > c.sess-3, "kill-session", "-t", c.one("list-sessions", "#{session_id}"))
+		return when(c.count(aSession) > c.sess-3, "kill-session", "-t", c.one(aSession))
 	}},
 	{"rename-session", 2, func(c *chaos) []string {
-		return []string{"rename-session", "-t", c.one("list-sessions", "#{session_id}"), c.name()}
+		return []string{"rename-session", "-t", c.one(aSession), c.name()}
 	}},
 	{"rename-window", 2, func(c *chaos) []string { return []string{"rename-window", "-t", c.window(), c.name()} }},
 	{"new-window", 8, func(c *chaos) []string {
-		return when(c.count("list-panes", "-a") < c.panes, "new-window", "-d", "-t", c.one("list-sessions", "#{session_id}")+":", c.program())
+		return when(c.count(aPane) < c.panes, "new-window", "-d", "-t", c.one(aSession)+":", c.program())
 	}},
 	{"split-window", 10, func(c *chaos) []string {
-		return when(c.count("list-panes", "-a") < c.panes, "split-window", []string{"-h", "-v", "-fh", "-fv"}[c.rnd.IntN(4)], "-t", c.pane(), c.program())
+		return when(c.count(aPane) < c.panes, "split-window", []string{"-h", "-v", "-fh", "-fv"}[c.rnd.IntN(4)], "-t", c.pane(), c.program())
 	}},
 	{"kill-window", 1, func(c *chaos) []string {
-		return when(c.count("list-panes", "-a") > c.panes/2, "kill-window", "-t", c.window())
+		return when(c.count(aPane) > c.panes/2, "kill-window", "-t", c.window())
 	}},
 	{"kill-pane", 4, func(c *chaos) []string {
-		return when(c.count("list-panes", "-a") > c.panes/2, "kill-pane", "-t", c.pane())
+		return when(c.count(aPane) > c.panes/2, "kill-pane", "-t", c.pane())
 	}},
 	{"die", 3, (*chaos).die},
 	{"respawn", 3, (*chaos).respawn},
 	{"link-window", 2, func(c *chaos) []string {
-		return when(c.count("list-windows", "-a") < 2*c.panes, "link-window", "-d", "-s", c.window(), "-t", c.one("list-sessions", "#{session_id}")+":")
+		return when(c.count(aWindow) < 2*c.panes, "link-window", "-d", "-s", c.window(), "-t", c.one(aSession)+":")
 	}},
 	{"unlink-window", 2, func(c *chaos) []string {
-		return []string{"unlink-window", "-t", c.one("list-windows", "#{session_id}:#{window_index}")}
+		return []string{"unlink-window", "-t", c.one(aPlace)}
 	}},
 	{"move-window", 3, func(c *chaos) []string {
-		return []string{"move-window", "-d", "-s", c.window(), "-t", c.one("list-sessions", "#{session_id}") + ":"}
+		return []string{"move-window", "-d", "-s", c.window(), "-t", c.one(aSession) + ":"}
 	}},
 	{"swap-window", 3, func(c *chaos) []string { return []string{"swap-window", "-d", "-s", c.window(), "-t", c.window()} }},
 	{"swap-pane", 5, func(c *chaos) []string { return []string{"swap-pane", "-d", "-s", c.pane(), "-t", c.pane()} }},
@@ -98,7 +98,7 @@ var chaosOps = []chaosOp{
 	{"human comes", 2, (*chaos).humanComes},
 	{"human goes", 1, func(c *chaos) []string { return c.humanGoes() }},
 	{"human looks", 3, func(c *chaos) []string {
-		return when(c.human != nil, "switch-client", "-t", c.one("list-sessions", "#{session_id}"))
+		return when(c.human != nil, "switch-client", "-t", c.one(aSession))
 	}},
 	{"human resizes", 2, func(c *chaos) []string {
 		if c.human != nil {
@@ -107,7 +107,7 @@ var chaosOps = []chaosOp{
 		return nil
 	}},
 	{"detach-client", 1, func(c *chaos) []string {
-		return []string{"detach-client", "-s", c.one("list-sessions", "#{session_id}")}
+		return []string{"detach-client", "-s", c.one(aSession)}
 	}},
 	{"daemon stops", 1, (*chaos).daemonStops},
 	{"daemon goes on", 4, func(c *chaos) []string { c.daemon.cont(); return nil }},
@@ -129,6 +129,12 @@ func when(ok bool, cmd ...string) []string {
 
 // step does one operation; false when the server is dead afterwards.
 func (c *chaos) step() bool {
+	looked := c.time("looking")
+	there := c.look()
+	looked()
+	if !there {
+		return c.alive()
+	}
 	total := 0
 	for _, o := range c.kinds {
 		total += o.weight
@@ -147,9 +153,6 @@ func (c *chaos) step() bool {
 		}
 		did()
 		break
-	}
-	if !c.alive() {
-		return false
 	}
 	if c.rnd.IntN(4) == 0 {
 		fitted := c.time("players")
@@ -188,28 +191,44 @@ func (c *chaos) name() string {
 	return []string{"work", "日本語", "a b", "%exit", "x\ty", "#{pane_id}", "$HOME", "quote\"d", "-flag"}[c.rnd.IntN(9)] + strconv.Itoa(c.rnd.IntN(1000))
 }
 
-// one is a random line of a list.
-func (c *chaos) one(list, format string) string {
-	args := []string{list, "-F", format}
-	if list != "list-sessions" {
-		args = append(args, "-a")
+// look reads what the server has, once an operation; false when it does not
+// answer.
+func (c *chaos) look() bool {
+	out, err := c.tmux("list-sessions", "-F", aSession, ";", "list-windows", "-a", "-F", aWindow+" "+aPlace, ";", "list-panes", "-a", "-F", aPane)
+	c.have = map[string][]string{}
+	for l := range strings.Lines(out) {
+		switch l = strings.TrimSpace(l); l[:min(1, len(l))] {
+		case "$":
+			c.have[aSession] = append(c.have[aSession], l)
+		case "@":
+			id, at, _ := strings.Cut(l, " ")
+			c.have[aWindow], c.have[aPlace] = append(c.have[aWindow], id), append(c.have[aPlace], at)
+		case "%":
+			c.have[aPane] = append(c.have[aPane], l)
+		}
 	}
-	out, _ := c.tmux(args...)
-	lines := strings.Split(out, "\n")
-	return lines[c.rnd.IntN(len(lines))]
+	return err == nil && len(c.have[aPane]) > 0
 }
 
-func (c *chaos) count(list ...string) int {
-	out, _ := c.tmux(list...)
-	return strings.Count(out, "\n") + 1
-}
+// What look finds.
+const (
+	aSession = "#{session_id}"
+	aWindow  = "#{window_id}"
+	aPlace   = "#{session_id}:#{window_index}"
+	aPane    = "#{pane_id}"
+)
 
-func (c *chaos) pane() string   { return c.one("list-panes", "#{pane_id}") }
-func (c *chaos) window() string { return c.one("list-windows", "#{window_id}") }
+// one is a random one of them.
+func (c *chaos) one(what string) string { return c.have[what][c.rnd.IntN(len(c.have[what]))] }
+
+func (c *chaos) count(what string) int { return len(c.have[what]) }
+
+func (c *chaos) pane() string   { return c.one(aPane) }
+func (c *chaos) window() string { return c.one(aWindow) }
 
 // die kills a pane's process.
 func (c *chaos) die() []string {
-	if c.count("list-panes", "-a") <= c.panes/2 {
+	if c.count(aPane) <= c.panes/2 {
 		return nil
 	}
 	id := c.pane()
@@ -233,7 +252,7 @@ func (c *chaos) humanComes() []string {
 	if c.human != nil {
 		return nil
 	}
-	h := &human{once: new(sync.Once), cmd: exec.Command("tmux", "-S", c.socket, "attach-session", "-t", c.one("list-sessions", "#{session_id}"))}
+	h := &human{once: new(sync.Once), cmd: exec.Command("tmux", "-S", c.socket, "attach-session", "-t", c.one(aSession))}
 	h.cmd.Env = append(clientEnv(), "TERM=xterm-256color")
 	var err error
 	if h.tty, err = pty.StartWithSize(h.cmd, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {

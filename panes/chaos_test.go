@@ -52,6 +52,7 @@ type chaos struct {
 	ops    []chaosOpAt // the newest
 	counts map[string]int
 	took   map[string]time.Duration
+	have   map[string][]string // look
 	audits AuditCount
 	quiet  int // points that were equal
 	faults int
@@ -424,8 +425,7 @@ func (c *chaos) judge() {
 	}
 	ops := append(slices.Clone(c.ops), movesOf(c.daemon.errors())...)
 	slices.SortStableFunc(ops, func(a, b chaosOpAt) int { return a.at.Compare(b.at) })
-	ops = slices.DeleteFunc(ops, func(o chaosOpAt) bool { return o.at.After(c.server.ended) })
-	_, why := verdict(d, c.server.ended, ops)
+	_, why := verdict(d, ops)
 	if why == "" {
 		c.t.Errorf("the server died of something else than a known crash: %v; the newest operations: %q; it said %q", d, c.newest(), c.server.said.String())
 		return
@@ -433,7 +433,7 @@ func (c *chaos) judge() {
 	c.lost = append(c.lost, fmt.Sprintf("%v; %s", d, why))
 	var moves []string
 	for _, o := range ops {
-		if ago := c.server.ended.Sub(o.at); o.name == "client" && ago < endsWithin {
+		if ago := d.at.Sub(o.at); o.name == "client" && ago >= 0 && ago < endsWithin {
 			moves = append(moves, fmt.Sprintf("%s %v before", o.text, ago.Round(time.Millisecond)))
 		}
 	}
