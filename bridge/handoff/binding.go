@@ -23,9 +23,11 @@ const (
 	conflictStale  = "explicitly_abandoned_predecessor_adoptable"
 )
 
-// refresh brings the facts about Session and Turns up to date.
+// refresh brings the facts about Session and Turns up to date, and sees what a
+// human typed while akk did: no new frame may come for it.
 func (t *terminal) refresh() {
 	t.conversation()
+	t.hold(t.desk.now())
 	f := &t.facts
 	f.Session, f.NativeID = t.session, t.nativeID()
 	f.Running, f.Runs, f.Handoff = nil, nil, nil

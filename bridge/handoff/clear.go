@@ -28,6 +28,12 @@ func (d *Dispatch) blind() bool {
 	return d.Turn.Scope == scopeExplicit && d.Plan.Clear != (agents.ClearPlan{})
 }
 
+// untouched tells whether no key of this send is out yet: the composer is as the
+// human left it.
+func (d *Dispatch) untouched() bool {
+	return (d.Phase == PhaseProof || d.Phase == PhaseReserve) && d.Steps == 0 && !d.Retry
+}
+
 // fused tells whether the composer shows our text and more: somebody typed.
 func fused(r agents.Reading, text string) bool {
 	if r.Composer != agents.ComposerDraft || r.DraftCollapsed {

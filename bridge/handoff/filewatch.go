@@ -12,31 +12,39 @@ import (
 )
 
 type fileWatch struct {
+	out   *slog.Logger
 	mu    sync.Mutex
-	w     *fsnotify.Watcher // nil: the system has no more watches
+	tried bool              // begun with the first path
+	w     *fsnotify.Watcher // nil: not begun, or the system has no more watches
 	paths map[string]map[*feeder]bool
 	mine  map[*feeder]map[string]bool
 	done  chan struct{}
 }
 
 func newFileWatch(out *slog.Logger) *fileWatch {
-	fw := &fileWatch{paths: map[string]map[*feeder]bool{}, mine: map[*feeder]map[string]bool{}, done: make(chan struct{})}
-	w, err := fsnotify.NewWatcher()
-	if err != nil {
-		out.Warn("files can't be watched, logs are read at frames only", "error", err)
-		close(fw.done)
-		return fw
-	}
-	fw.w = w
-	go fw.run(out)
-	return fw
+	return &fileWatch{out: out, paths: map[string]map[*feeder]bool{}, mine: map[*feeder]map[string]bool{}, done: make(chan struct{})}
 }
 
-func (fw *fileWatch) run(out *slog.Logger) {
+// begin starts the watcher once; fw.mu is held.
+func (fw *fileWatch) begin() {
+	if fw.tried {
+		return
+	}
+	fw.tried = true
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		fw.out.Warn("files can't be watched, logs are read at frames only", "error", err)
+		return
+	}
+	fw.w = w
+	go fw.run(w)
+}
+
+func (fw *fileWatch) run(w *fsnotify.Watcher) {
 	defer close(fw.done)
 	for {
 		select {
-		case e, ok := <-fw.w.Events:
+		case e, ok := <-w.Events:
 			if !ok {
 				return
 			}
@@ -45,11 +53,11 @@ func (fw *fileWatch) run(out *slog.Logger) {
 			if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
 				fw.lost(e.Name)
 			}
-		case err, ok := <-fw.w.Errors:
+		case err, ok := <-w.Errors:
 			if !ok {
 				return
 			}
-			out.Debug("file watcher", "error", err)
+			fw.out.Debug("file watcher", "error", err)
 			fw.all()
 		}
 	}
@@ -89,6 +97,9 @@ func (fw *fileWatch) lost(path string) {
 func (fw *fileWatch) set(f *feeder, paths []string) {
 	fw.mu.Lock()
 	defer fw.mu.Unlock()
+	if len(paths) > 0 {
+		fw.begin()
+	}
 	if fw.w == nil {
 		return
 	}
@@ -126,8 +137,12 @@ func (fw *fileWatch) set(f *feeder, paths []string) {
 }
 
 func (fw *fileWatch) close() {
-	if fw.w != nil {
-		_ = fw.w.Close()
+	fw.mu.Lock()
+	w := fw.w
+	fw.tried = true
+	fw.mu.Unlock()
+	if w != nil {
+		_ = w.Close()
+		<-fw.done
 	}
-	<-fw.done
 }

@@ -217,7 +217,13 @@ func (t *terminal) holdChanged(change, reason string, then func(error)) {
 // empty composer for 5 s or the turn that takes the text ends it.
 func (t *terminal) hold(now time.Time) {
 	r := t.facts.Reading
-	if t.facts.Busy != "" || !t.facts.Frame || t.facts.Info.Demo != "" {
+	if !t.facts.Frame || t.facts.Info.Demo != "" {
+		return
+	}
+	if t.facts.Busy != "" {
+		if t.cur != nil && t.cur.disp.untouched() { // what changes now is a human's
+			t.typed(r, now)
+		}
 		return
 	}
 	t.typed(r, now)

@@ -95,6 +95,7 @@ type Turn struct {
 	Unmanaged  bool       `json:"unmanaged,omitempty"`   // the store could not keep it when it was typed (R50)
 	Steer      bool       `json:"steer,omitempty"`       // sent into a running turn
 	Rounds     int        `json:"rounds,omitempty"`      // answers that were sent in it (R69)
+	Answered   []string   `json:"answered,omitempty"`    // their request ids
 	HumanSince *time.Time `json:"human_since,omitempty"` // a human has had the terminal since then
 	// InterruptedAt is when the key that interrupts it was ordered (R169).
 	InterruptedAt *time.Time `json:"interrupted_at,omitempty"`
@@ -145,6 +146,9 @@ const (
 type Receipt struct {
 	TurnID string `json:"turn_id"`
 	Hash   string `json:"hash"`
+	// Answer: the id is an answer's. It was typed if the Turn says so: of one
+	// that was refused the record goes back to what it was.
+	Answer bool `json:"answer,omitempty"`
 }
 
 // ServerRecord remembers a terminal server over a restart of the daemon.

@@ -7,12 +7,14 @@ package handoff
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"akk/agents"
 	"akk/bridge/rpc"
+	"akk/store"
 )
 
 // retryable is what stands in the way of the one Enter that a Turn lacks.
@@ -119,10 +121,18 @@ func (d *Desk) Respond(ctx context.Context, c rpc.Caller, p rpc.RespondParams) (
 		return rpc.Send{}, bad
 	}
 	var live *liveTurn
+	again := false
 	err = t.ask(ctx, func(t *terminal, reply func()) {
 		defer reply()
 		t.publish()
 		c := t.carries(turn.ID)
+		if c != nil && c.disp.Turn.RequestID == p.RequestID && contains(c.disp.Turn.Answered, p.RequestID) {
+			live, again = c.live, true // another call with this id was faster
+			if bad = checkReplay(Receipt{Hash: c.disp.Turn.Hash}, hash, p.RequestID); bad != nil {
+				live = nil
+			}
+			return
+		}
 		if c == nil {
 			bad = refused("look at it: akk status "+turn.ID, "the turn %s is not followed any more; nothing was typed", turn.ID)
 			return
@@ -139,7 +149,13 @@ func (d *Desk) Respond(ctx context.Context, c rpc.Caller, p rpc.RespondParams) (
 	case bad != nil:
 		return rpc.Send{}, bad
 	}
-	return d.answer(ctx, live, wait, false), nil
+	s := d.answer(ctx, live, wait, again)
+	if now, _ := live.get(); now.RequestID != p.RequestID && !contains(now.Answered, p.RequestID) {
+		// No byte went out, and the Turn is what it was before: its own
+		// acceptance must not be read as the answer's.
+		return rpc.Send{}, refused("look at it with status, then answer again", "nothing was sent to %s: %s", s.TerminalID, now.Reason)
+	}
+	return s, nil
 }
 
 // respondable is what stands in the way of an answer.
@@ -162,7 +178,15 @@ func (t *terminal) respond(c *carried, text, hash, alt, id string) *liveTurn {
 	turn.RequestID, turn.Hash, turn.AltHash, turn.Size = id, hash, alt, len(text)
 	turn.Stage, turn.AcceptedAt, turn.Dispatched, turn.Entered, turn.NativeTurn = "", nil, false, false, ""
 	turn.Rounds++
+	turn.Answered = append(slices.Clone(turn.Answered), id)
 	turn.UpdatedAt = now
+	// Durable before the answer's first stage, because writes keep their order:
+	// the same id never answers twice, over a restart neither.
+	t.desk.write(func(tx *store.Tx) error {
+		_, rev, _ := receipts.Get(tx, id)
+		_, err := receipts.Put(tx, id, Receipt{TurnID: turn.ID, Hash: hash, Answer: true}, rev)
+		return err
+	})
 	c.disp = &Dispatch{Turn: turn, Text: text, Plan: t.facts.Plan, Answer: true, Before: &before, Commit: before.Commit}
 	t.leftText = ""
 	t.facts.Busy = turn.ID

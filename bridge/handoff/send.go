@@ -132,11 +132,10 @@ func (d *Desk) claim(req *sendRequest, t *terminal) (*liveTurn, *rpc.Error) {
 func (d *Desk) replay(id, hash string) (*liveTurn, *rpc.Error) {
 	d.mu.Lock()
 	for _, l := range d.live {
-		if t, _ := l.get(); t.RequestID == id {
+		// One of which no byte went out may have been tried again: the receipt
+		// tells the newest.
+		if t, _ := l.get(); t.RequestID == id && t.Outcome != OutcomeNotSubmitted {
 			d.mu.Unlock()
-			if t.Outcome == OutcomeNotSubmitted && t.Hash == hash {
-				return nil, nil // no byte went out: the caller may try again
-			}
 			return l, checkReplay(Receipt{TurnID: t.ID, Hash: t.Hash}, hash, id)
 		}
 	}
@@ -155,7 +154,7 @@ func (d *Desk) replay(id, hash string) (*liveTurn, *rpc.Error) {
 			return nil
 		}
 		t, _, err := turns.Get(tx, r.TurnID)
-		if err == nil && t.Outcome != OutcomeNotSubmitted {
+		if err == nil && t.Outcome != OutcomeNotSubmitted && (!r.Answer || contains(t.Answered, id)) {
 			turn = &t
 		}
 		return err
