@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // This file follows a file that another program appends lines to. Rules: a
@@ -38,11 +39,30 @@ type Tail struct {
 // OpenTail opens the file at its begin. A file that does not exist is
 // fs.ErrNotExist.
 func OpenTail(path string) (*Tail, error) {
-	f, err := os.Open(path)
+	f, err := OpenLogFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open agent log: %w", err)
 	}
 	return &Tail{path: path, f: f}, nil
+}
+
+// OpenLogFile opens a file of an agent for reading. What is not a regular file
+// is refused: a named pipe in its place would hold whoever opens it for ever,
+// and the end of the daemon with it.
+func OpenLogFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // Path is the file's path.
@@ -60,7 +80,7 @@ func (t *Tail) Offset() int64 { return t.offset - int64(len(t.rest)) }
 // replaced: the next Poll starts at the begin of what is there now.
 func (t *Tail) Poll(line func(text []byte, end int64)) error {
 	if t.f == nil { // replaced by nothing so far
-		f, err := os.Open(t.path)
+		f, err := OpenLogFile(t.path)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}

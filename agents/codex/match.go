@@ -2,7 +2,7 @@ package codex
 
 import (
 	"encoding/json"
-	"os"
+	"io"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -102,7 +102,7 @@ func versionOf(exe string) string {
 	}
 	dir := filepath.Dir(exe)
 	for range packageLevels {
-		b, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		b, err := readRegular(filepath.Join(dir, "package.json"))
 		if err == nil {
 			var pkg struct{ Name, Version string }
 			if json.Unmarshal(b, &pkg) == nil && strings.HasPrefix(pkg.Name, "@openai/codex") {
@@ -120,4 +120,17 @@ func versionOf(exe string) string {
 		dir = up
 	}
 	return ""
+}
+
+// maxPackage bounds a package.json in bytes.
+const maxPackage = 1 << 20
+
+// readRegular reads a small regular file.
+func readRegular(path string) ([]byte, error) {
+	f, err := agents.OpenLogFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxPackage))
 }

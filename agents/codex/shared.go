@@ -75,7 +75,7 @@ func (l *sharedLog) look() {
 
 // readMeta reads the file's first line.
 func (r *rollout) readMeta(path string) bool {
-	f, err := os.Open(path)
+	f, err := agents.OpenLogFile(path)
 	if err != nil {
 		return false
 	}

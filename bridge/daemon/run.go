@@ -33,6 +33,9 @@ const (
 	logSize      = 5 // MB
 	logBackups   = 2
 	logDays      = 14 // R225
+	// stuckGrace is how long open requests may take to end: one that hangs in
+	// the kernel must not keep the daemon.
+	stuckGrace = 10 * time.Second
 )
 
 // Options of Run and Ensure.
@@ -69,7 +72,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	signal.Ignore(syscall.SIGHUP) // a terminal that closes is no reason
+	defer context.AfterFunc(ctx, stop)() // a second signal ends it at once: nothing is lost by that
+	signal.Ignore(syscall.SIGHUP)        // a terminal that closes is no reason
 	defer signal.Reset(syscall.SIGHUP)
 
 	db, err := store.Open(p.Store, store.Options{Schema: handoff.Schema()})
@@ -107,7 +111,17 @@ func Run(ctx context.Context, o Options) (err error) {
 	go func() { defer close(back); reattach(ctx, desk, log) }()
 	go func() { <-back; linger(ctx, desk, door, o.Grace); end() }()
 
-	err = <-served
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		stuck := time.NewTimer(stuckGrace)
+		defer stuck.Stop()
+		select {
+		case err = <-served:
+		case <-stuck.C:
+			log.Error("a request hangs, the daemon ends without it")
+		}
+	}
 	end()
 	<-back
 	desk.Close()

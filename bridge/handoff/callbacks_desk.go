@@ -5,6 +5,8 @@ package handoff
 
 import (
 	"context"
+	"errors"
+	"syscall"
 
 	"akk/bridge/outbox"
 	"akk/bridge/rpc"
@@ -59,12 +61,19 @@ func (d *Desk) begin() (err error) {
 	}
 	d.outbox, err = outbox.Open(outbox.Options{DB: d.db, Writer: d.writer, Log: d.log,
 		Journal: func(tx *store.Tx, e rpc.Event) error { _, _, err := journal.Append(tx, e); return err },
-		Changed: func() { d.journalled.fire(); d.changed.fire() }})
+		Changed: func() { d.journalled.fire(); d.changed.fire() },
+		Ended:   func(ctx context.Context, pid int) bool { return waitExit(ctx, pid, func() bool { return exists(pid) }) }})
 	if err != nil {
 		return err
 	}
 	d.wg.Go(d.closeIdle)
 	return nil
+}
+
+// exists tells whether there is a process of that number.
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }
 
 // settled remembers a Turn that ended for its retention; d.mu is held.
@@ -84,7 +93,7 @@ func (d *Desk) Deliveries(ctx context.Context, c rpc.Caller, yield func(rpc.Leas
 	if c.Kind != "host" {
 		return &rpc.Error{Code: rpc.CodeForbidden, Message: "only a host's bridge is given callbacks", Cure: "run `akk callbacks list` to look at them"}
 	}
-	return d.outbox.Deliveries(ctx, c.Route, yield)
+	return d.outbox.Deliveries(ctx, c.Route, c.PID, yield)
 }
 
 // Outcome takes what became of a lease.

@@ -24,6 +24,10 @@ import (
 // byte and its Enter.
 const typingGrace = 5 * time.Second
 
+// stuckGrace is how long Close waits for what does not hear that it should end:
+// a read from a file that never answers (a dead network folder).
+const stuckGrace = 10 * time.Second
+
 // Options of New.
 type Options struct {
 	DB *store.DB // with Schema(); the desk never closes it
@@ -382,7 +386,8 @@ func (d *Desk) serverList() []*server {
 }
 
 // Close ends the desk: no new send, those that are being typed end (at most
-// 5 s), everything is durable. The agents go on.
+// 5 s), everything is durable. The agents go on. What hangs in a file is left
+// behind after 10 s; it can write nothing any more.
 func (d *Desk) Close() {
 	d.mu.Lock()
 	d.closed = true
@@ -399,7 +404,15 @@ func (d *Desk) Close() {
 	}
 	list := d.serverList()
 	d.cancel()
-	d.wg.Wait()
+	ended := make(chan struct{})
+	go func() { d.wg.Wait(); close(ended) }()
+	stuck := time.NewTimer(stuckGrace)
+	defer stuck.Stop()
+	select {
+	case <-ended:
+	case <-stuck.C:
+		d.log.Error("something hangs, the desk closes without it")
+	}
 	for _, s := range list {
 		_ = s.prov.Close()
 	}

@@ -30,7 +30,10 @@ type Options struct {
 	Journal func(tx *store.Tx, e rpc.Event) error
 	// Changed is called after a commit that changed something. It must not block.
 	Changed func()
-	Log     *slog.Logger
+	// Ended waits for the end of a process: true when it has ended, false when
+	// ctx has or when it can't be told. nil = leases end by their time only.
+	Ended func(ctx context.Context, pid int) bool
+	Log   *slog.Logger
 }
 
 // Box is the outbox of one store. It is safe for any goroutine.
@@ -40,6 +43,7 @@ type Box struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	wake   chan struct{}
+	wg     sync.WaitGroup // who waits for the end of bridges
 
 	mu      sync.Mutex
 	open    map[string]Entry            // pending, retryable, in flight
@@ -79,13 +83,31 @@ func Open(o Options) (*Box, error) {
 	b.prune(old)
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	go b.run()
+	for id, e := range b.leased() { // of before this start
+		b.mourn(id, e.LeaseID, e.Holder)
+	}
 	return b, nil
+}
+
+func (b *Box) leased() map[string]Entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := map[string]Entry{}
+	for id, e := range b.open {
+		if e.State == InFlight {
+			out[id] = e
+		}
+	}
+	return out
 }
 
 // Close ends the timer and every stream of leases. What is leased stays so.
 func (b *Box) Close() {
+	b.mu.Lock() // nobody begins to wait any more
 	b.cancel()
+	b.mu.Unlock()
 	<-b.done
+	b.wg.Wait()
 }
 
 func (b *Box) prune(ids []string) {

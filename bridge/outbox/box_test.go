@@ -27,6 +27,9 @@ type rig struct {
 	db  *store.DB
 	w   *store.Writer
 	box *Box
+
+	holder int           // process that the bridges are in
+	ended  chan struct{} // closed when it ends
 }
 
 func newRig(t testing.TB) *rig {
@@ -51,7 +54,18 @@ func (r *rig) open() {
 	}
 	r.w = store.NewWriter(r.db)
 	r.box, err = Open(Options{DB: r.db, Writer: r.w, Log: slog.New(slog.DiscardHandler),
-		Journal: func(tx *store.Tx, e rpc.Event) error { _, _, err := events.Append(tx, e); return err }})
+		Journal: func(tx *store.Tx, e rpc.Event) error { _, _, err := events.Append(tx, e); return err },
+		Ended: func(ctx context.Context, pid int) bool {
+			if pid != r.holder {
+				r.t.Errorf("asked for process %d, not %d", pid, r.holder)
+			}
+			select {
+			case <-r.ended:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -114,7 +128,7 @@ func entryAt(n string, at time.Time) Entry {
 func (r *rig) bridge(rt rpc.Route, f func(rpc.Lease) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { defer close(done); _ = r.box.Deliveries(ctx, &rt, f) }()
+	go func() { defer close(done); _ = r.box.Deliveries(ctx, &rt, r.holder, f) }()
 	return func() { cancel(); <-done }
 }
 
@@ -291,7 +305,7 @@ func TestGivenBackAndSuperseded(t *testing.T) {
 		defer r.close()
 		a, b := entryAt("a", time.Now()), entryAt("b", time.Now().Add(time.Millisecond))
 		r.add(a)
-		if err := r.box.Deliveries(t.Context(), new(route("s")), func(rpc.Lease) error { return errors.New("broken pipe") }); err == nil {
+		if err := r.box.Deliveries(t.Context(), new(route("s")), 0, func(rpc.Lease) error { return errors.New("broken pipe") }); err == nil {
 			t.Fatal("no error")
 		}
 		if e := r.entry(a.Envelope.DeliveryID); e.State != Pending || e.Attempts != 0 {
@@ -324,6 +338,80 @@ func TestGivenBackAndSuperseded(t *testing.T) {
 		}
 		if list, _ := r.box.List(false, 0, nil); len(list) != 0 {
 			t.Errorf("settled ones are listed: %v", list)
+		}
+	})
+}
+
+// R179: when the process of a bridge has ended, what it had is uncertain at
+// once: its command may have been begun. A connection that only was lost changes
+// nothing, the bridge comes back and tells. Over a restart of the daemon, too.
+func TestR179HolderGone(t *testing.T) {
+	for name, restart := range map[string]bool{"killed": false, "killed while no daemon ran": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				defer func() { r.close() }()
+				r.holder, r.ended = 4711, make(chan struct{})
+				leases := make(chan rpc.Lease, 10)
+				stop := r.bridge(route("s"), func(l rpc.Lease) error { leases <- l; return nil })
+				e := entryAt("1", time.Now())
+				r.add(e)
+				l := <-leases
+				stop()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				if s := r.entry(e.Envelope.DeliveryID).State; s != InFlight {
+					t.Fatalf("the connection was lost, the bridge lives: %s", s)
+				}
+				if restart {
+					r.close()
+				}
+				close(r.ended)
+				if restart {
+					r.open()
+				}
+				synctest.Wait()
+				if got := r.entry(e.Envelope.DeliveryID); got.State != Uncertain || got.ErrorCode != ErrorHolder {
+					t.Fatalf("the bridge was killed: %s %s", got.State, got.ErrorCode)
+				}
+				stop = r.bridge(route("s"), func(l rpc.Lease) error { leases <- l; return nil })
+				defer func() { stop() }()
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if len(leases) > 0 {
+					t.Fatal("delivered again by itself")
+				}
+				// Its outcome was on the way when it ended: that is the truth.
+				if _, err := r.box.Outcome(new(route("s")), rpc.OutcomeParams{DeliveryID: l.Envelope.DeliveryID, LeaseID: l.LeaseID, Outcome: rpc.OutcomeAccepted, AcceptanceID: "x"}); err != nil {
+					t.Fatal(err)
+				}
+				if s := r.entry(e.Envelope.DeliveryID).State; s != Accepted {
+					t.Errorf("late truth: %s", s)
+				}
+			})
+		})
+	}
+}
+
+// What the bridge told before it ended stays.
+func TestHolderGoneAfterOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer r.close()
+		r.holder, r.ended = 4711, make(chan struct{})
+		leases := make(chan rpc.Lease, 10)
+		stop := r.bridge(route("s"), func(l rpc.Lease) error { leases <- l; return nil })
+		e := entryAt("1", time.Now())
+		r.add(e)
+		l := <-leases
+		if _, err := r.box.Outcome(new(route("s")), rpc.OutcomeParams{DeliveryID: l.Envelope.DeliveryID, LeaseID: l.LeaseID, Outcome: rpc.OutcomeRetryable}); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		close(r.ended)
+		synctest.Wait()
+		if s := r.entry(e.Envelope.DeliveryID).State; s != Retryable {
+			t.Errorf("%s", s)
 		}
 	})
 }

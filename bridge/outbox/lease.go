@@ -30,8 +30,9 @@ func refused(cure, format string, a ...any) *rpc.Error {
 
 // Deliveries leases the route's callbacks one after the other until ctx or the
 // outbox ends, or yield fails. A lease that could not be handed over is given
-// back.
-func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, yield func(rpc.Lease) error) error {
+// back. holder is the process that takes them, 0 if it is not known: when it has
+// ended, what it was given is uncertain at once.
+func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, holder int, yield func(rpc.Lease) error) error {
 	if r == nil {
 		return refused("start the bridge with a host profile", "only a host with a callback route is called back")
 	}
@@ -39,13 +40,14 @@ func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, yield func(rpc.Lease
 		return refused("start the bridge with a whole host profile", "%v", err)
 	}
 	route := routeKey(*r)
-	mine := ""
+	mine, last := "", ""
 	defer func() { // what this stream has holds up nobody any more
 		b.mu.Lock()
 		delete(b.held, mine)
 		close(b.waiting)
 		b.waiting = make(chan struct{})
 		b.mu.Unlock()
+		b.mourn(last, mine, holder)
 	}()
 	for {
 		id, changed := b.next(route, time.Now())
@@ -65,10 +67,10 @@ func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, yield func(rpc.Lease
 		lease := "lease-" + uuid.NewString()
 		b.mu.Lock()
 		delete(b.held, mine) // it is over, else there were no next one
-		mine = lease
+		mine, last = lease, id
 		b.held[mine] = true
 		b.mu.Unlock()
-		e, moved, err := b.move(id, Event{Kind: EvLease, Now: time.Now(), LeaseID: lease})
+		e, moved, err := b.move(id, Event{Kind: EvLease, Now: time.Now(), LeaseID: lease, Holder: holder})
 		if err != nil {
 			return err
 		}
@@ -82,6 +84,31 @@ func (b *Box) Deliveries(ctx context.Context, r *rpc.Route, yield func(rpc.Lease
 			return errors.Join(err, back)
 		}
 	}
+}
+
+// mourn waits for the end of the process that has a lease whose stream is over.
+// A bridge that only lost its connection comes back and tells the outcome; of
+// one that has ended nobody will: the lease is over then. It never waits itself.
+func (b *Box) mourn(id, lease string, holder int) {
+	if holder <= 0 || b.o.Ended == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e := b.open[id]
+	if b.ctx.Err() != nil || e.State != InFlight || e.LeaseID != lease {
+		return
+	}
+	b.wg.Go(func() {
+		ctx, cancel := context.WithDeadline(b.ctx, e.LeaseUntil) // then run ends it
+		defer cancel()
+		if !b.o.Ended(ctx, holder) {
+			return
+		}
+		if _, _, err := b.move(id, Event{Kind: EvHolderGone, Now: time.Now(), LeaseID: lease}); err != nil {
+			b.o.Log.Error("the lease of a bridge that ended could not be stored, it ends by its time", "delivery", id, "error", err)
+		}
+	})
 }
 
 // Outcome takes what became of a lease. A repeated outcome is answered with the

@@ -50,6 +50,11 @@ const ErrorExhausted = "attempts_exhausted"
 // ErrorLease is the error code of a lease that ended without an outcome.
 const ErrorLease = "lease_expired_without_outcome"
 
+// ErrorHolder is the error code of a lease whose bridge's process ended without
+// an outcome. The command may have been begun, and may still run in a process
+// group of its own: that is uncertain, not retryable (R179).
+const ErrorHolder = "bridge_ended_without_outcome"
+
 // Entry is one delivery. It is a value.
 type Entry struct {
 	Envelope     rpc.Envelope `json:"envelope"`
@@ -60,6 +65,7 @@ type Entry struct {
 	NextAt       time.Time    `json:"next_at,omitzero"` // retryable
 	LeaseID      string       `json:"lease_id,omitempty"`
 	LeaseUntil   time.Time    `json:"lease_until,omitzero"`
+	Holder       int          `json:"holder,omitempty"` // process that the lease was given to, 0 = not known
 	AcceptedAt   time.Time    `json:"accepted_at,omitzero"`
 	AcceptanceID string       `json:"acceptance_id,omitempty"`
 	ErrorCode    string       `json:"error_code,omitempty"`
@@ -74,12 +80,13 @@ type EventKind int
 
 // The events.
 const (
-	EvLease     EventKind = iota + 1 // a bridge takes it: LeaseID
-	EvReleased                       // it was certainly not handed over: LeaseID
-	EvOutcome                        // the bridge tells: LeaseID, Outcome, ...
-	EvExpire                         // the lease's time is over
-	EvSupersede                      // the event is no longer true
-	EvRetry                          // somebody decided to try it again
+	EvLease      EventKind = iota + 1 // a bridge takes it: LeaseID
+	EvReleased                        // it was certainly not handed over: LeaseID
+	EvOutcome                         // the bridge tells: LeaseID, Outcome, ...
+	EvExpire                          // the lease's time is over
+	EvSupersede                       // the event is no longer true
+	EvRetry                           // somebody decided to try it again
+	EvHolderGone                      // the process that has the lease ended: LeaseID
 )
 
 // Event is one thing that happened.
@@ -87,6 +94,7 @@ type Event struct {
 	Kind    EventKind
 	Now     time.Time
 	LeaseID string
+	Holder  int
 	Result  rpc.OutcomeParams
 	Jitter  float64 // in [0, 1), stretches a wait
 }
@@ -109,6 +117,7 @@ func (e Entry) Step(ev Event) (next Entry, changed bool) {
 			return e, false
 		}
 		next.State, next.LeaseID, next.LeaseUntil, next.NextAt = InFlight, ev.LeaseID, ev.Now.Add(LeaseTime), time.Time{}
+		next.Holder = ev.Holder
 		next.Attempts++
 	case EvReleased:
 		if e.State != InFlight || e.LeaseID != ev.LeaseID {
@@ -124,6 +133,11 @@ func (e Entry) Step(ev Event) (next Entry, changed bool) {
 			return e, false
 		}
 		next.State, next.ErrorCode, next.Detail = Uncertain, ErrorLease, "the host's bridge never told what became of it"
+	case EvHolderGone:
+		if e.State != InFlight || e.LeaseID != ev.LeaseID {
+			return e, false
+		}
+		next.State, next.ErrorCode, next.Detail = Uncertain, ErrorHolder, "the host's bridge ended without telling what became of it"
 	case EvSupersede:
 		switch e.State {
 		case Pending, Retryable:
@@ -154,10 +168,11 @@ func (e Entry) Step(ev Event) (next Entry, changed bool) {
 	return next, true
 }
 
-// outcome takes what the holder of the lease says. A lease that has run out
-// still tells the truth, as long as nobody has got another one.
+// outcome takes what the holder of the lease says. A lease that has run out, or
+// whose holder has ended since, still tells the truth, as long as nobody has got
+// another one.
 func (e Entry) outcome(ev Event) (Entry, bool) {
-	if e.LeaseID == "" || e.LeaseID != ev.LeaseID || e.State != InFlight && (e.State != Uncertain || e.ErrorCode != ErrorLease) {
+	if e.LeaseID == "" || e.LeaseID != ev.LeaseID || e.State != InFlight && (e.State != Uncertain || e.ErrorCode != ErrorLease && e.ErrorCode != ErrorHolder) {
 		return e, false
 	}
 	next := e

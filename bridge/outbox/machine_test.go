@@ -62,7 +62,7 @@ func TestR180AcceptedStays(t *testing.T) {
 			t.Errorf("%s after accepted: %s", word, got.State)
 		}
 	}
-	for _, k := range []EventKind{EvLease, EvExpire, EvSupersede, EvRetry, EvReleased} {
+	for _, k := range []EventKind{EvLease, EvExpire, EvSupersede, EvRetry, EvReleased, EvHolderGone} {
 		if got, ok := e.Step(Event{Kind: k, Now: start.Add(time.Hour), LeaseID: "l"}); ok || got.State != Accepted {
 			t.Errorf("event %d after accepted: %s", k, got.State)
 		}
@@ -137,7 +137,7 @@ func TestR138Model(t *testing.T) {
 		words := []string{rpc.OutcomeAccepted, rpc.OutcomeRetryable, rpc.OutcomePermanent, rpc.OutcomeUncertain}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 200).Draw(t, "s")) * time.Second)
-			ev := Event{Kind: EventKind(rapid.IntRange(0, int(EvRetry)+1).Draw(t, "kind")), Now: now, Jitter: rapid.Float64Range(0, 0.99).Draw(t, "j"),
+			ev := Event{Kind: EventKind(rapid.IntRange(0, int(EvHolderGone)+1).Draw(t, "kind")), Now: now, Jitter: rapid.Float64Range(0, 0.99).Draw(t, "j"),
 				LeaseID: rapid.SampledFrom([]string{"", "l1", "l2"}).Draw(t, "lease"), Result: rpc.OutcomeParams{Outcome: rapid.SampledFrom(words).Draw(t, "word"), AcceptanceID: "a"}}
 			before := e
 			next, changed := e.Step(ev)
@@ -156,7 +156,7 @@ func TestR138Model(t *testing.T) {
 				}
 				leases++
 			}
-			if changed && (before.State == Uncertain || before.State == Dead) && next.State != Accepted && ev.Kind != EvRetry && before.ErrorCode != ErrorLease {
+			if changed && (before.State == Uncertain || before.State == Dead) && next.State != Accepted && ev.Kind != EvRetry && before.ErrorCode != ErrorLease && before.ErrorCode != ErrorHolder {
 				t.Fatalf("%s became %s by event %d", before.State, next.State, ev.Kind)
 			}
 			if changed && next.State == Retryable && !next.NextAt.After(now) {
