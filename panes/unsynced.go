@@ -49,13 +49,14 @@ func (m *mirror) unsyncedWhy() string {
 		why := strings.TrimPrefix(m.why.Error(), ErrNotSynced.Error()+": ")
 		return strings.ReplaceAll(why, "-t PANE", "-t "+m.id)
 	}
+	const cure = "; try again in a moment, and if it stays so run akk doctor"
 	switch {
 	case m.feeder == nil || m.feeder.lost:
-		return "no client of akk's is attached to its session; akk attaches again by itself, if it does not run: akk doctor"
+		return "no client of akk's is attached to its session" + cure
 	case m.cause != nil:
-		return "tmux's answer to a new sync could not be used (" + m.cause.Error() + "); akk tries again by itself, if it does not help: akk doctor"
+		return "tmux's answer to a new sync could not be used (" + strings.ReplaceAll(m.cause.Error(), "; ", ", ") + ")" + cure
 	}
-	return "tmux has not answered a new sync yet; akk waits for it"
+	return "tmux has not answered a new sync yet" + cure
 }
 
 // synced is the end of doubt.
