@@ -16,7 +16,8 @@ import (
 // cursor, compared at their place in the stream, at the end of a frame. An
 // answer that was overtaken by output proves nothing either way (over pipes
 // neither does one that came ahead of it: see pipe_order.go); after the
-// third true mismatch the pane is seeded again, which is exact by itself.
+// third true mismatch the pane is seeded again, which is exact by itself; if it
+// is not, that is told and no reading rests on it.
 
 // maxMismatch is how often an audit may differ before the pane is seeded
 // again: a string that tmux gives up a moment before us differs once or twice.
@@ -37,6 +38,7 @@ type audit struct {
 	ctx      context.Context
 	standing bool // nobody waits: a half frame is compared too
 	bad      int
+	seeds    int // that it caused
 	done     func(*vtparse.Screen, error)
 }
 
@@ -114,6 +116,7 @@ func (s *Server) audit(a *audit) {
 		if diff == "" {
 			s.audits.count(a)
 			m.proven = scr
+			m.agrees()
 			if scr.Torn && !a.standing {
 				again(nil)
 				return
@@ -152,6 +155,13 @@ func (s *Server) differs(a *audit, diff string, moved bool) {
 	}
 	if a.bad >= maxMismatch {
 		a.bad = 0
+		if a.seeds++; a.seeds > 1 {
+			m.disagrees(diff)
+			if a.standing { // nobody waits: it is looked at again later
+				a.done(nil, ErrMoving)
+				return
+			}
+		}
 		s.audits.Reseeds++
 		s.seed(m)
 	}

@@ -59,6 +59,7 @@ type mirror struct {
 
 	doubted time.Time // since when it does not follow the pane, zero: it does
 	cause   error     // why the newest sync failed
+	differs string    // where it differs from tmux's screen even after a new sync
 
 	waiters []func(error) // audits that wait for a frame end
 	taps    []*tap

@@ -49,6 +49,9 @@ func (m *mirror) unsyncedWhy() string {
 		why := strings.TrimPrefix(m.why.Error(), ErrNotSynced.Error()+": ")
 		return strings.ReplaceAll(why, "-t PANE", "-t "+m.id)
 	}
+	if m.differs != "" {
+		return "it differs from tmux's own screen even after a new sync (" + m.differs + "); nothing is typed there: keep akk's log and report it"
+	}
 	const cure = "; try again in a moment, and if it stays so run akk doctor"
 	switch {
 	case m.feeder == nil || m.feeder.lost:
@@ -61,12 +64,34 @@ func (m *mirror) unsyncedWhy() string {
 
 // synced is the end of doubt.
 func (m *mirror) synced() {
-	m.doubted, m.cause = time.Time{}, nil
+	m.cause = nil
+	if m.differs != "" {
+		return // until an audit agrees
+	}
+	m.doubted = time.Time{}
 	if m.info.Unsynced.IsZero() {
 		return
 	}
 	m.info.Unsynced, m.info.UnsyncedWhy = time.Time{}, ""
 	m.republish()
+}
+
+// disagrees is told at once: the mirror is live, and known to be wrong.
+func (m *mirror) disagrees(diff string) {
+	place, _, _ := strings.Cut(diff, ":") // the rest may quote the screen
+	if m.doubted.IsZero() {
+		m.doubted = time.Now()
+	}
+	m.differs = place
+	m.tellUnsynced()
+}
+
+// agrees ends that.
+func (m *mirror) agrees() {
+	if m.differs != "" {
+		m.differs = ""
+		m.synced()
+	}
 }
 
 // republish tells what is known of the pane ahead of the next list.

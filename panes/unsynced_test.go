@@ -65,3 +65,40 @@ func TestMirrorThatFollowsNoMoreIsTold(t *testing.T) {
 	waitScreen(t, s, "%1", shows("before meanwhile"))
 	audited(t, s, "%1")
 }
+
+// A mirror that differs even after a new sync (a fault of ours) is not taken
+// for true, and costs a look now and then, not all the time.
+func TestMirrorThatDiffersForEverIsTold(t *testing.T) {
+	ts := newTmux(t, "sh", "-c", "printf 'right'; exec cat")
+	s := openServer(t, ts)
+	waitScreen(t, s, "%0", shows("right"))
+	audited(t, s, "%0")
+	// The fault: every byte that is shown is followed by one that tmux never saw.
+	spoil := true
+	var fault func()
+	fault = func() {
+		if m := s.mirrors["%0"]; spoil && m != nil && m.state == live && !shows("WRONG")(m.term.Screen()) {
+			m.write([]byte("\x1b[9;1HWRONG\x1b[1;6H"))
+		}
+		if spoil {
+			s.after(time.Millisecond, fault)
+		}
+	}
+	post(t, s, fault)
+	in := until(t, s, "%0", "the mirror to be told as wrong", func(in Info, _ bool) bool { return !in.Unsynced.IsZero() })
+	if !strings.Contains(in.UnsyncedWhy, "differs from tmux's own screen even after a new sync (row 8); ") || strings.Contains(in.UnsyncedWhy, "WRONG") {
+		t.Errorf("why: %q", in.UnsyncedWhy)
+	}
+	before, err := s.Audits(within(t))
+	if err != nil || before.Reseeds == 0 {
+		t.Errorf("%+v %v", before, err)
+	}
+	time.Sleep(time.Second) // nothing is waited for: so much time for needless work
+	after, err := s.Audits(within(t))
+	if err != nil || after.Mismatches-before.Mismatches > 2*maxMismatch {
+		t.Errorf("in a second %+v became %+v, %v", before, after, err)
+	}
+	post(t, s, func() { spoil = false; s.seed(s.mirrors["%0"]) })
+	until(t, s, "%0", "the mirror to be right again", func(in Info, _ bool) bool { return in.Unsynced.IsZero() })
+	audited(t, s, "%0")
+}

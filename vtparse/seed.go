@@ -199,6 +199,7 @@ func (t *Terminal) readCapture(captured []string, rows, width int, tabs []bool) 
 			scratch.cx, scratch.cy = 0, 0
 			scratch.Write([]byte(captured[y]))
 			from := scratch.view[0]
+			from.cut(width)
 			used := min(from.used, width)
 			l.expand(used, width, blankCell)
 			copy(l.cells, from.cells[:used])
@@ -209,6 +210,31 @@ func (t *Terminal) readCapture(captured []string, rows, width int, tabs []bool) 
 	}
 	t.in = scratch.in
 	return lines
+}
+
+// cut takes columns away until width are left, if the text needs more: then so
+// many wide characters lost their second half, which a capture does not tell.
+// An erased half leaves a blank, so one with a blank behind it is the likelier,
+// and the last one.
+func (l *line) cut(width int) {
+	for l.used > width {
+		at, blank := -1, false
+		for x := l.used - 1; x > 0; x-- {
+			if !l.cells[x].padding() {
+				continue
+			}
+			is := x+1 < l.used && l.cells[x+1]&(cellRuneMask|cellCluster|cellWidths) == spaceCell
+			if at < 0 || is && !blank {
+				at, blank = x, is
+			}
+		}
+		if at < 0 {
+			return
+		}
+		copy(l.cells[at:l.used], l.cells[at+1:l.used])
+		l.used--
+		l.cells[l.used] = blankCell
+	}
 }
 
 // markWrapped finds the rows that capture-pane -J joined.
