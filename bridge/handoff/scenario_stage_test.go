@@ -28,6 +28,7 @@ type stage struct {
 	dir     string // short: the path of a socket is bounded
 	sockets []string
 	n       int
+	how     panes.Transport                     // of servers that are attached from now on
 	wrap    func(panes.Provider) panes.Provider // what the desk gets of a server; nil = the server
 }
 
@@ -63,7 +64,7 @@ func (s *stage) begin(dir string, list []agents.Agent) (*Desk, *store.DB) {
 		s.t.Fatal(err)
 	}
 	d, err := New(Options{DB: db, Agents: list, Attach: func(ctx context.Context, socket string) (panes.Provider, error) {
-		p, err := panes.Open(ctx, panes.Options{Socket: socket, Owner: filepath.Base(dir)})
+		p, err := panes.Open(ctx, panes.Options{Socket: socket, Owner: filepath.Base(dir), Transport: s.how})
 		if err != nil {
 			return nil, err
 		}

@@ -52,3 +52,29 @@ func TestPaneThatCannotBeRead(t *testing.T) {
 		t.Errorf("%v %+v", err, s)
 	}
 }
+
+// A pane that the user pipes himself, over the pipe transport: what is told is
+// the true reason and its cure, not "send it again", which would never work.
+func TestSendToAPaneThatItsUserPipes(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.how = panes.Pipe
+	socket := s.server()
+	r := s.actor(socket, ways{})
+	id := r.ready().ID
+	s.tmux(socket, "pipe-pane", "-t", r.pane, "exec cat >/dev/null")
+	row := r.row(agents.ActivityUnknown)
+	if !strings.Contains(row.ScreenReason, "in use by another pipe-pane") || row.AvailableActions["send"].Tool != "" {
+		t.Errorf("%s, %+v", row.ScreenReason, row.AvailableActions["send"])
+	}
+	for _, more := range [][]func(*rpc.SendParams){nil, {explicitly}} {
+		_, err := s.send(id, "task", more...)
+		s.refused(err, "in use by another pipe-pane")
+		if cure := err.(*rpc.Error).Cure; !strings.Contains(cure, "tmux pipe-pane -t "+r.pane) || strings.Contains(cure, "again") {
+			t.Errorf("cure: %q", cure)
+		}
+	}
+	if got := r.bytes(); got != "" {
+		t.Errorf("read %q", got)
+	}
+}
