@@ -149,6 +149,9 @@ func (c *Client) connect(terminal bool) (err error) {
 // before, tmux answers some of them with "no current client".
 func (c *Client) Ready() <-chan struct{} { return c.ready }
 
+// PID is the process of the tmux client.
+func (c *Client) PID() int { return c.cmd.Process.Pid }
+
 // Done is closed when the connection has ended and Exit was called.
 func (c *Client) Done() <-chan struct{} { return c.done }
 

@@ -30,40 +30,81 @@ type try struct {
 
 // gate types w, or locks the input first: a key that a human has just pressed
 // is on its way and not on the screen yet, and a paste would fuse with it. So
-// a text that rests on a proof is typed only after the lock and a quiet frame,
-// and the proof is tested behind them.
+// a text that rests on a proof is typed only after the lock and, if anybody at a
+// client of this server did anything in the last seconds, a quiet frame; the
+// proof is tested behind them.
 func (s *Server) gate(ctx context.Context, m *mirror, w Write, done func(Sent, error)) {
 	s.serial++
 	t := &try{m: m, w: w, tag: s.nonce + "-" + strconv.Itoa(s.serial), size: len(w.Keys) + len(w.Paste), done: done}
 	if w.Paste != "" && w.Hold && m.hold == "" && (w.Cursor != nil || len(w.Shows) > 0) {
 		t.mine = true
-		s.lock(t, func() { s.settleInput(ctx, t) })
+		s.lock(t, func(typed bool) {
+			if typed {
+				s.settleInput(ctx, t)
+			} else {
+				s.load(t)
+			}
+		})
 		return
 	}
 	s.load(t)
 }
 
-// lock takes the Hold ahead of the text.
-func (s *Server) lock(t *try, then func()) {
+// lock takes the Hold ahead of the text. typed: a key may be on its way.
+func (s *Server) lock(t *try, then func(typed bool)) {
 	m := t.m
-	yes := append(s.locking(m.id, t.tag), "display-message -p akk-sent-"+t.tag)
+	yes := s.locking(m.id, t.tag)
+	if s.pipe == nil {
+		yes = append(yes, "list-clients -F "+controlmode.Quote(clientMark+"#{client_pid} #{client_activity}"))
+	}
+	yes = append(yes, "display-message -p akk-sent-"+t.tag)
 	line := s.gateLine(t, yes, nil)
 	s.doGate(t, line, func(r []controlmode.Reply, err error) {
 		if s.answered(t, r, err) {
 			s.held(m, t.tag)
-			then()
+			then(s.pipe != nil || s.typedLately(r, time.Now()))
 		}
 	})
+}
+
+const clientMark = "akk-client "
+
+// typedLately reads the clients in the lock's answer: has one that is not ours
+// done anything lately? What can't be read is a yes.
+func (s *Server) typedLately(replies []controlmode.Reply, now time.Time) bool {
+	ours := map[string]bool{}
+	for _, c := range s.sessions {
+		if cl, ok := c.client.(*controlmode.Client); ok {
+			ours[strconv.Itoa(cl.PID())] = true
+		}
+	}
+	listed := false
+	for _, r := range replies {
+		for _, l := range r.Lines {
+			rest, ok := strings.CutPrefix(string(l), clientMark)
+			if !ok {
+				continue
+			}
+			listed = true
+			pid, at, _ := strings.Cut(rest, " ")
+			sec, err := strconv.ParseInt(at, 10, 64)
+			if !ours[pid] && (err != nil || now.Sub(time.Unix(sec, 0)) <= s.settle.keys) {
+				return true
+			}
+		}
+	}
+	return !listed // we are one ourselves
 }
 
 // settling says when a pane has drawn what was typed before the lock.
 type settling struct {
 	quiet  time.Duration // without output: an echo takes one turn of the program
 	latest time.Duration // a pane that never stops writing has echoed all by then
+	keys   time.Duration // since a client's last key, in tmux's whole seconds: its effect is not on its way any more
 }
 
 // settle: a frame of an agent comes 16 to 33 ms after its key.
-var settle = settling{quiet: 60 * time.Millisecond, latest: 400 * time.Millisecond}
+var settle = settling{quiet: 60 * time.Millisecond, latest: 400 * time.Millisecond, keys: 2 * time.Second}
 
 // settleInput waits for what the human's last keys draw.
 func (s *Server) settleInput(ctx context.Context, t *try) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"akk/controlmode"
 	"akk/vtparse"
 )
 
@@ -127,9 +128,10 @@ func TestHumanKeyBeforeOurPasteIsSeen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bytes")
 	ts := newTmux(t, "sh", "-c", slowEcho, file)
 	s := openServer(t, ts)
+	attachHuman(t, ts, 24, 80)
 	waitScreen(t, s, "%0", shows("READY"))
 	in, _ := s.Pane("%0")
-	s.post(func() { s.settle = settling{time.Second, patience} }) // this machine may be slow
+	s.post(func() { s.settle = settling{time.Second, patience, time.Hour} }) // this machine may be slow
 	for i := range 2 {
 		scr := audited(t, s, "%0")
 		ts.run("send-keys", "-t", "%0", "-l", "h") // seen by no proof
@@ -146,6 +148,63 @@ func TestHumanKeyBeforeOurPasteIsSeen(t *testing.T) {
 	waitScreen(t, s, "%0", shows("READYhhour text"))
 	if got := ts.run("list-buffers"); got != "" {
 		t.Errorf("buffers left: %q", got)
+	}
+}
+
+// Nobody is at a client of the server: no key can be on its way, and a quiet
+// pane is typed into at once.
+func TestNobodyTypes(t *testing.T) {
+	ts, s, read := logger(t, "")
+	if s.pipe != nil {
+		t.Skip("the pipe transport always waits")
+	}
+	in, _ := s.Pane("%0")
+	s.post(func() { s.settle.quiet, s.settle.latest = time.Hour, time.Hour })
+	want := 0
+	write := func() {
+		t.Helper()
+		scr := audited(t, s, "%0")
+		if _, err := s.Input(within(t), Write{Identity: in.Identity, Cursor: &scr.Cursor, Paste: "x", Hold: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Release(within(t), "%0"); err != nil {
+			t.Fatal(err)
+		}
+		want++
+	}
+	write()
+	attachHuman(t, ts, 24, 80)
+	s.post(func() { s.settle.keys = -time.Hour }) // he has done nothing for long
+	write()
+	s.post(func() { s.settle = settling{time.Millisecond, time.Second, time.Hour} })
+	write()
+	if got := arrived(t, s, read); len(got) != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// What the lock's answer says of the clients; what it does not say is a human.
+func TestTypedLately(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	s := &Server{settle: settle}
+	for text, want := range map[string]bool{
+		"akk-client 7 1800000000":                          true,
+		"akk-client 7 1799999998":                          true,
+		"akk-client 7 1799999997":                          false,
+		"akk-client 7 1799999000\nakk-client 8 1799999999": true,
+		"akk-client 7 1800000009":                          true, // a clock that jumped
+		"akk-client 7 ":                                    true,
+		"akk-client 7 soon":                                true,
+		"":                                                 true,
+		"something else":                                   true,
+	} {
+		var lines [][]byte
+		for l := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, []byte(l))
+		}
+		if got := s.typedLately([]controlmode.Reply{{}, {Lines: lines}}, now); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }
 
