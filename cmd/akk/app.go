@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,15 +51,9 @@ func (a *app) print(v any) error {
 	return e.Encode(v)
 }
 
-// printRaw is print for a document that is JSON already.
+// printRaw is print for a document that is JSON already, as the daemon wrote it.
 func (a *app) printRaw(raw json.RawMessage) error {
-	var b bytes.Buffer
-	b.Grow(2 * len(raw))
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
-		return err
-	}
-	b.WriteByte('\n')
-	_, err := a.out.Write(b.Bytes())
+	_, err := a.out.Write(append(appendIndented(make([]byte, 0, 2*len(raw)), raw), '\n'))
 	return err
 }
 

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+var indentSeeds = []string{`{}`, `[]`, `null`, `"a"`, `12.5e3`, `{"a":[],"b":{},"c":[1,2,{"d":"x,y:{}[]\"\\"}],"e":""}`, `[[],[[]],"\\\"",true]`, `{"k\"":"\u2028ä","n":null}`}
+
+// What akk prints is what json.Indent makes of it.
+func TestIndent(t *testing.T) {
+	for _, s := range indentSeeds {
+		sameIndent(t, []byte(s))
+	}
+}
+
+func FuzzIndent(f *testing.F) {
+	for _, s := range indentSeeds {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		appendIndented(nil, b) // whatever it is, it ends
+		var tight bytes.Buffer
+		if json.Compact(&tight, b) == nil {
+			sameIndent(t, tight.Bytes())
+		}
+	})
+}
+
+func sameIndent(t *testing.T, tight []byte) {
+	t.Helper()
+	var want bytes.Buffer
+	if err := json.Indent(&want, tight, "", indentBy); err != nil {
+		t.Fatal(err)
+	}
+	if got := appendIndented(nil, tight); !bytes.Equal(got, want.Bytes()) {
+		t.Fatalf("%s\n%s\n%s", tight, got, want.Bytes())
+	}
+}
