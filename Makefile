@@ -16,6 +16,8 @@ GOBUILD := $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VER
 FUZZTIME ?= 30s
 STREAMS  ?= 2000
 IDLE     ?= 60s
+# Random moments of crash.
+CRASH    ?= 300
 # How long chaos-mirror goes on.
 CHAOS_TIME ?= 10m
 # Flags of bench-mirror (-for 10s -panes 20,200 -sessions 1,20 -ways none,bare,akk,pipe,poll-1s,poll-200ms).
@@ -53,11 +55,11 @@ hosts: need-tmux build ## MCP Hosts from npm (1 GB and more) list the tools of h
 	AKK_HOSTS=1 CGO_ENABLED=0 $(GO) test -buildvcs=false -count=1 -timeout 60m -v -run 'TestHosts' ./agents/lab/live
 	AKK_CONFORMANCE=1 $(GO) test -buildvcs=false -count=1 -timeout 15m -v -run TestConformance ./bridge/mcp
 
-crash: need-tmux ## the daemon killed at every fail point and at 300 random moments of a task, on a real tmux
-	AKK_CRASH=1 $(GO) test -buildvcs=false -count=1 -timeout 120m -run 'TestCrash$$' -v ./bridge/daemon
+crash: need-tmux ## the daemon killed at every fail point and at 300 (CRASH=n) random moments of tasks, holds, interrupts, watches and callbacks, on a real tmux
+	AKK_CRASH=$(CRASH) $(GO) test -buildvcs=false -count=1 -timeout 120m -run 'TestCrash' -v ./bridge/daemon ./store
 
-rapid: need-go ## 10,000 random schedules of hosts, humans, agents and crashes over the desk's pure machines
-	$(GO) test -buildvcs=false -count=1 -timeout 60m -run 'Invariants|Schedules' ./bridge/handoff ./bridge/outbox -rapid.checks=10000
+rapid: need-go ## 10,000 random schedules of hosts, humans, agents and crashes over the desk and its pure machines
+	$(GO) test -buildvcs=false -count=1 -timeout 60m -run 'Invariants|Schedules|Model' -v ./bridge/handoff ./bridge/outbox -rapid.checks=10000
 
 bench: need-tmux build ## byte in a pane -> line of `akk events`, beside a capture-pane loop
 	$(GO) run -buildvcs=false ./cmd/akk/bench -akk ./akk -idle $(IDLE)

@@ -1,9 +1,11 @@
 package daemon
 
-// B128 and issue 6's first proof, for what issue 2 has: the daemon is killed
-// (SIGKILL) at every fail point and at random moments of a send, on a real tmux
-// with an agent that logs its bytes. Never two submits, never an accepted turn
-// lost, never a stuck terminal, the store sound each time.
+// B128 and issue 6's first proof: the daemon is killed (SIGKILL) at every fail
+// point and at random moments of tasks, holds, interrupts, explicit sends,
+// watches, callbacks and two Hosts at once, on a real tmux with agents that log
+// their bytes. Never two submits, never an accepted Turn lost, never a stuck
+// terminal, every Turn ends as the bytes say, nothing is left behind in tmux, the
+// store is sound each time.
 
 import (
 	"context"
@@ -12,30 +14,41 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"akk/bridge/handoff"
-	"akk/bridge/outbox"
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/store"
 )
 
 // dieAt makes this process kill itself at the fail point that the environment
-// names ("name" or "name#3" for its third time).
-func dieAt(spec string) {
-	if spec == "" {
+// names ("name" or "name#3" for its third time), and note all that it passes in
+// the file.
+func dieAt(spec, file string) {
+	if spec == "" && file == "" {
 		return
 	}
 	name, nth, _ := strings.Cut(spec, "#")
 	left := 1
 	_, _ = fmt.Sscan(nth, &left)
+	var mu sync.Mutex
+	seen := map[string]bool{}
 	store.TestOnlyFailPoint(func(at string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if file != "" && !seen[at] {
+			seen[at] = true
+			if f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+				fmt.Fprintln(f, at)
+				_ = f.Close()
+			}
+		}
 		if at != name {
 			return
 		}
@@ -81,7 +94,7 @@ func (s *tmuxServer) run(args ...string) string {
 	cmd.Env = append(os.Environ(), "TMUX=", "AKK_TEST_DAEMON=", "AKK_TEST_PLAYER=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		s.t.Fatalf("tmux %v: %v %s", args, err, out)
+		s.t.Errorf("tmux %v: %v %s", args, err, out)
 	}
 	return strings.TrimSpace(string(out))
 }
@@ -97,11 +110,14 @@ func (s *tmuxServer) player(n int) (pane, dir string) {
 	return pane, dir
 }
 
-// state is what must not change: options, keys and sizes of the server.
+// state is what must not change: options, keys, hooks, buffers, the hidden
+// environment (marks of locks) and sizes of the server, locked panes.
 func (s *tmuxServer) state() string {
 	s.t.Helper()
 	var b strings.Builder
-	for _, args := range [][]string{{"show-options", "-g"}, {"show-options", "-s"}, {"show-options", "-gw"}, {"list-keys"}, {"list-windows", "-t", "w:0", "-F", "#{window_width}x#{window_height}"}} {
+	for _, args := range [][]string{{"show-options", "-g"}, {"show-options", "-s"}, {"show-options", "-gw"}, {"show-options"}, {"list-keys"}, {"show-hooks", "-g"}, {"show-hooks"},
+		{"list-buffers", "-F", "buffer #{buffer_name}"}, {"show-environment", "-gh"}, {"list-panes", "-a", "-f", "#{pane_input_off}", "-F", "locked #{pane_id}"},
+		{"list-clients", "-F", "client #{client_name}"}, {"list-windows", "-t", "w:0", "-F", "#{window_width}x#{window_height}"}} {
 		fmt.Fprintln(&b, s.run(args...))
 	}
 	return b.String()
@@ -121,160 +137,236 @@ func until(t *testing.T, what string, f func() bool) {
 	}
 }
 
+// crashRun is one death: a script and where it dies ("" = at a random moment of
+// it).
+type crashRun struct {
+	script script
+	point  string
+}
+
+// lanes are how many runs go side by side: they mostly wait.
+const lanes = 3
+
 func TestCrash(t *testing.T) {
-	tm := startTmux(t)
-	o := home(t)
-	points := []string{"handoff.committed.prepared", "handoff.paste", "handoff.typed", "handoff.committed.text_injected", "handoff.enter", "handoff.typed#2",
-		"handoff.committed.sent", "handoff.committed.accepted", "handoff.committed.completed"}
-	for n := 2; n <= 8; n++ { // each commit of a task's life, before and after
-		points = append(points, fmt.Sprint("store.commit#", n), fmt.Sprint("store.committed#", n))
-	}
+	_ = home(t) // the environment of all lanes
+	long := os.Getenv("AKK_CRASH") != ""
 	random := 300
 	if n, err := strconv.Atoi(os.Getenv("AKK_CRASH")); err == nil && n > 1 {
 		random = n
 	}
-	if os.Getenv("AKK_CRASH") == "" { // the short form; make crash runs everything
-		points, random = []string{"handoff.committed.prepared", "handoff.typed", "handoff.enter", "handoff.committed.accepted"}, 1
+	var runs []crashRun
+	if !long { // the short form, in the suite
+		for _, point := range []string{"handoff.committed.prepared", "handoff.typed", "handoff.enter", "handoff.committed.accepted", ""} {
+			runs = append(runs, crashRun{scripts[0], point})
+		}
+	} else {
+		runs = append(everyPoint(t), runs...)
+		for n := range random {
+			runs = append(runs, crashRun{script: scripts[n%len(scripts)]})
+		}
 	}
-	for range random {
-		points = append(points, "random")
+	began := time.Now()
+	todo := make(chan crashRun, len(runs))
+	for _, r := range runs {
+		todo <- r
 	}
-	before := ""
-	for n, point := range points {
-		t.Run(fmt.Sprint(n, " ", point), func(t *testing.T) {
-			tm.t = t
-			pane, dir := tm.player(n)
-			if before == "" {
-				before = tm.state()
-			}
-			defer func() { _ = exec.Command("tmux", "-S", tm.socket, "kill-pane", "-t", pane).Run() }()
-			crashOnce(t, tm, o, point, pane, dir)
-		})
-	}
+	close(todo)
+	t.Run("lanes", func(t *testing.T) {
+		for lane := range lanes {
+			t.Run(fmt.Sprint(lane), func(t *testing.T) {
+				t.Parallel()
+				tm := startTmux(t)
+				o := newHome(t, fmt.Sprint("lane", lane))
+				n := 0
+				for r := range todo {
+					n++
+					t.Run(strings.ReplaceAll(fmt.Sprint(n, " ", r.script.name, " ", r.point), " ", "_"), func(t *testing.T) { crashOnce(t, tm, o, r, n) })
+					tm.t = t
+					if t.Failed() && n > 20 {
+						return
+					}
+				}
+			})
+		}
+	})
+	t.Logf("%d deaths in %s", len(runs), time.Since(began).Round(time.Second))
+}
+
+// newHome is a store folder beside home's.
+func newHome(t *testing.T, name string) Options {
+	t.Helper()
+	store := filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), name)
+	o := Options{StoreDir: store, Version: "1.0.0", Client: "test", Self: []string{os.Args[0], store}}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		if err := Stop(ctx, o); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+// newScene starts the agents of a run.
+func newScene(t *testing.T, tm *tmuxServer, o Options, r crashRun, n int, points string) *scene {
+	t.Helper()
 	tm.t = t
-	tm.run("new-window", "-d", "sleep 3600") // the player of the first look
-	old, now := strings.Split(before, "\n"), strings.Split(tm.state(), "\n")
-	for _, line := range now {
-		if !slices.Contains(old, line) {
-			t.Errorf("tmux has now %q", line)
-		}
+	s := &scene{t: t, tm: tm, o: o, dying: o, sent: map[string]string{}}
+	s.dying.Self = []string{"/usr/bin/env", "AKK_TEST_CRASH=" + r.point, "AKK_TEST_POINTS=" + points, os.Args[0], o.StoreDir}
+	for i := range 2 {
+		s.panes[i], s.dirs[i] = tm.player(10*n + i)
+		session := fmt.Sprintf("%s-%d-%c", filepath.Base(o.StoreDir), n, 'a'+i)
+		s.hosts[i] = rpc.HelloParams{Client: "host-bridge", Session: session, Route: route(session)}
 	}
-	for _, line := range old {
-		if !slices.Contains(now, line) {
-			t.Errorf("tmux lacks now %q", line)
-		}
+	for _, pane := range s.panes {
+		until(t, "the agent draws", func() bool { return strings.Contains(tm.run("capture-pane", "-p", "-t", pane), "idle composer") })
+	}
+	return s
+}
+
+func (s *scene) end() {
+	s.killBridges()
+	for _, pane := range s.panes {
+		_ = exec.Command("tmux", "-S", s.tm.socket, "kill-pane", "-t", pane).Run()
 	}
 }
 
-func crashOnce(t *testing.T, tm *tmuxServer, o Options, point, pane, dir string) {
-	text, id := "do "+strings.ReplaceAll(t.Name(), "/", " "), "msg-"+t.Name()
-	if point == "random" {
-		t.Setenv("AKK_TEST_CRASH", "")
-	} else {
-		t.Setenv("AKK_TEST_CRASH", point)
+// begin starts the daemon that will die, and attaches the server.
+func (s *scene) begin() (*rpc.Client, int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	socket, err := Ensure(ctx, s.dying)
+	if err != nil { // it died at its very start
+		s.t.Logf("the first daemon: %v", err)
+		return nil, 0
 	}
-	until(t, "the agent draws", func() bool { return strings.Contains(tm.run("capture-pane", "-p", "-t", pane), "idle composer") })
-	host := rpc.HelloParams{Client: "host-bridge", Session: t.Name(), Route: &rpc.Route{Schema: outbox.RouteSchema, Version: 1, Transport: "command_json_v1",
-		ProfileID: "crash", ProfileRevision: "1", ControllerSessionID: "s-" + strings.NewReplacer("/", "-", "#", "-", " ", "-").Replace(t.Name()), Capabilities: rpc.RouteCapabilities{Wake: true}}}
-	first := func() (rpc.Send, error) {
-		socket, err := Ensure(t.Context(), o)
-		if err != nil {
-			return rpc.Send{}, err
-		}
-		c, err := rpc.Dial(t.Context(), socket, host)
-		if err != nil {
-			return rpc.Send{}, err
-		}
-		defer c.Close()
-		pid := c.Hello().PID
-		if _, err := c.Attach(t.Context(), rpc.AttachParams{Socket: tm.socket}); err != nil {
-			return rpc.Send{}, err
-		}
-		for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-			if e, err := c.Explain(t.Context(), rpc.TargetParams{ID: pane}); err != nil || e.Sendable {
-				break // killed already, or ready
-			}
-		}
-		if point == "random" {
-			time.AfterFunc(time.Duration(rand.IntN(160))*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
-		}
-		s, err := c.Send(t.Context(), rpc.SendParams{ID: pane, Request: text, RequestID: id})
-		if err == nil && point == "random" {
-			gone(t, pid)
-		}
-		return s, err
+	c, err := rpc.Dial(ctx, socket, s.hosts[0])
+	if err != nil {
+		s.t.Logf("the first daemon: %v", err)
+		return nil, 0
 	}
-	s1, err1 := first()
-	t.Logf("first daemon: %s %s %v", s1.Status, s1.TurnID, err1)
+	_, _ = c.Attach(ctx, rpc.AttachParams{Socket: s.tm.socket})
+	s.bridge(0)
+	return c, c.Hello().PID
+}
 
-	t.Setenv("AKK_TEST_CRASH", "")
-	_, c := ensure(t, o)
-	if _, err := c.Attach(t.Context(), rpc.AttachParams{Socket: tm.socket}); err != nil {
-		t.Fatal(err)
-	}
-	var turn *rpc.Turn
-	until(t, "an answer for the pane", func() bool {
-		st, err := c.Status(t.Context(), rpc.StatusParams{ID: pane})
-		if err != nil {
-			return false
+func crashOnce(t *testing.T, tm *tmuxServer, o Options, r crashRun, n int) {
+	tm.t = t
+	before := tm.state()
+	s := newScene(t, tm, o, r, n, "")
+	defer s.end()
+	c, pid := s.begin()
+	if c != nil {
+		var timer *time.Timer
+		if r.point == "" {
+			timer = time.AfterFunc(time.Duration(rand.Int64N(int64(r.script.long))), func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
 		}
-		turn = st.Conversation
-		if turn == nil && st.Terminal.Managed.RecentTurn != nil {
-			turn = st.Terminal.Managed.RecentTurn
+		r.script.run(s, c)
+		if timer != nil {
+			timer.Stop()
 		}
-		return turn == nil || turn.Outcome != ""
-	})
-	bytes, log := readFile(dir, "bytes"), readFile(dir, "log")
-	pastes, enters := strings.Count(bytes, "\x1b[200~"), strings.Count(bytes, "\r")
-	accepted := strings.Count(log, `"accepted"`)
-	if pastes > 1 || enters > 1 || accepted > 1 {
-		t.Fatalf("%d pastes, %d Enters, %d accepted: %q", pastes, enters, accepted, bytes)
+		_ = syscall.Kill(pid, syscall.SIGKILL) // if it is through before
+		gone(t, pid)
+		_ = c.Close()
 	}
-	switch {
-	case turn == nil:
-		if pastes+enters > 0 {
-			t.Fatalf("bytes without a turn: %q", bytes)
-		}
-	case accepted == 1 && turn.Outcome != "completed":
-		t.Fatalf("accepted, but told %s: %s", turn.Outcome, turn.Reason)
-	case accepted == 0 && (turn.Outcome == "completed" || turn.Stage == handoff.StageAccepted):
-		t.Fatalf("told %s without acceptance", turn.Outcome)
-	case turn.Outcome == "not_submitted" && pastes > 0:
-		t.Fatalf("told not submitted: %q", bytes)
-	}
-	if turn != nil {
-		t.Logf("turn: %s at %s, %s", turn.Outcome, turn.Stage, turn.Reason)
-	}
-	if turn != nil && turn.Outcome == "completed" {
-		delivered(t, c.Hello().PID, o, host, turn.TurnID)
-	}
-	// The same request again: a receipt, or the first dispatch; never a second.
-	until(t, "the reading settles", func() bool {
-		e, err := c.Explain(t.Context(), rpc.TargetParams{ID: pane})
-		return err == nil && (e.Sendable || turn != nil)
-	})
-	s2, err := c.Send(t.Context(), rpc.SendParams{ID: pane, Request: text, RequestID: id})
-	if err != nil || turn != nil && s2.TurnID != turn.TurnID || turn == nil && s2.SubmissionOutcome != "agent_accepted" {
-		t.Fatalf("the same request again: %v %+v", err, s2)
-	}
-	if bytes := readFile(dir, "bytes"); strings.Count(bytes, "\r") > 1 || strings.Count(bytes, "\x1b[200~") > 1 {
-		t.Fatalf("typed twice: %q", bytes)
-	}
-	// Nothing is stuck: with an empty composer the next task goes.
-	if accepted == 1 || turn == nil {
-		until(t, "the next task goes", func() bool {
-			s, err := c.Send(t.Context(), rpc.SendParams{ID: pane, Request: "and then"})
-			return err == nil && s.SubmissionOutcome == "agent_accepted"
+	s.check(before)
+}
+
+// everyPoint runs each script once and returns a run for each fail point that
+// it passes. A fail point of the source that none passes fails the test.
+func everyPoint(t *testing.T) (runs []crashRun) {
+	passed := map[string]bool{}
+	tm := startTmux(t)
+	o := newHome(t, "points")
+	for n, sc := range scripts {
+		t.Run("points of "+strings.ReplaceAll(sc.name, " ", "_"), func(t *testing.T) {
+			tm.t = t
+			file := filepath.Join(tm.dir, fmt.Sprint("points", n))
+			before := tm.state()
+			s := newScene(t, tm, o, crashRun{script: sc}, n, file)
+			defer s.end()
+			c, pid := s.begin()
+			if c == nil {
+				t.Fatal("no daemon")
+			}
+			sc.run(s, c)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			gone(t, pid)
+			_ = c.Close()
+			for _, point := range strings.Fields(readFile(tm.dir, fmt.Sprint("points", n))) {
+				passed[point] = true
+				runs = append(runs, crashRun{sc, point})
+			}
+			s.check(before)
 		})
 	}
-	_ = c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	for n := 2; n <= 9; n++ { // each commit of a task's life, before and after
+		runs = append(runs, crashRun{scripts[0], fmt.Sprint("store.commit#", n)}, crashRun{scripts[0], fmt.Sprint("store.committed#", n)})
+	}
+	runs = append(runs, crashRun{scripts[0], "handoff.typed#2"}) // Enter
+	checkPoints(t, passed)
+	return runs
+}
+
+// check starts a daemon that lives and holds what it tells against the bytes.
+func (s *scene) check(before string) {
+	t := s.t
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	if err := Stop(ctx, o); err != nil {
+	socket, err := Ensure(ctx, s.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := rpc.Dial(ctx, socket, s.hosts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Attach(ctx, rpc.AttachParams{Socket: s.tm.socket}); err != nil {
+		t.Fatal(err)
+	}
+	s.killBridges()
+	s.free(c)
+	var all []rpc.Turn
+	until(t, "every turn ends", func() bool {
+		s.finish()
+		for _, pane := range s.panes { // a question of before
+			if strings.Contains(s.tm.run("capture-pane", "-p", "-t", pane), "blocked approval") {
+				s.tm.run("send-keys", "-t", pane, "y")
+			}
+		}
+		if all, err = c.Turns(ctx, rpc.TurnsParams{All: true, Limit: 1000}); err != nil {
+			return false
+		}
+		for _, turn := range all {
+			if turn.Outcome == "" {
+				return false
+			}
+		}
+		return true
+	})
+	for _, k := range s.asked {
+		s.compare(c, k)
+	}
+	s.callbacks(c)
+	for i, pane := range s.panes { // nothing is stuck
+		if strings.Contains(s.tm.run("capture-pane", "-p", "-t", pane), "idle composer\n> ") {
+			s.tm.run("send-keys", "-t", pane, "C-u") // what was left, or what a human wrote
+		}
+		until(t, "the next task goes to pane "+strconv.Itoa(i), func() bool {
+			r, err := c.Send(ctx, rpc.SendParams{ID: pane, Request: s.text("and then")})
+			return err == nil && r.SubmissionOutcome == "agent_accepted"
+		})
+	}
+	s.end()
+	stop, cancelStop := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancelStop()
+	if err := Stop(stop, s.o); err != nil {
 		t.Fatal(err)
 	}
 	gone(t, c.Hello().PID)
-	db, err := store.Open(o.StoreDir, store.Options{Schema: handoff.Schema()})
+	db, err := store.Open(s.o.StoreDir, store.Options{Schema: handoff.Schema()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,47 +374,8 @@ func crashOnce(t *testing.T, tm *tmuxServer, o Options, point, pane, dir string)
 	for _, err := range db.Check() {
 		t.Errorf("store: %v", err)
 	}
-}
-
-// delivered leases the Host's callbacks: the end of the Turn is told exactly
-// once, whatever moment the daemon died in (scenario 65, B136).
-func delivered(t *testing.T, pid int, o Options, host rpc.HelloParams, turn string) {
-	t.Helper()
-	socket, err := Ensure(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lease, err := rpc.Dial(t.Context(), socket, host) // a stream has a connection of its own
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer lease.Close()
-	answer, err := rpc.Dial(t.Context(), socket, host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
-	defer cancel()
-	ends, quiet := 0, time.AfterFunc(time.Hour, cancel)
-	err = lease.Deliveries(ctx, func(l rpc.Lease) error {
-		if l.Envelope.Source.TurnID == turn && l.Envelope.Event.Type == "done" {
-			if ends++; ends == 1 {
-				quiet.Reset(200 * time.Millisecond) // a second one would follow at once
-			}
-		}
-		_, err := answer.Outcome(ctx, rpc.OutcomeParams{DeliveryID: l.Envelope.DeliveryID, LeaseID: l.LeaseID, Outcome: rpc.OutcomeAccepted, AcceptanceID: "a"})
-		return err
-	})
-	if ends != 1 {
-		rows, _ := answer.Callbacks(t.Context(), rpc.CallbacksParams{All: true})
-		t.Logf("callbacks: %+v", rows)
-		_ = answer.Events(t.Context(), rpc.EventsParams{All: true}, func(rpc.EventsResult) error { return nil }, func(e rpc.Event) error {
-			if e.TurnID == turn || e.Type == "delivery" {
-				t.Logf("%d %s %s %s", e.Seq, e.Type, e.Change, e.Reason)
-			}
-			return nil
-		})
-		t.Fatalf("daemon %d told the end %d times: %v", pid, ends, err)
+	until(t, "tmux is as it was", func() bool { return s.tm.state() == before }) // a lock of ours ends after 2 s
+	if left, _ := filepath.Glob(filepath.Join(s.tm.dir, ".*akk*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }

@@ -17,18 +17,26 @@ import (
 	"go.uber.org/goleak"
 
 	"akk/agents"
+	"akk/bridge/handoff"
 	"akk/bridge/rpc"
 	"akk/store"
 )
 
 // TestMain is the daemon too: Ensure starts this very test binary.
 func TestMain(m *testing.M) {
+	if os.Getenv("AKK_TEST_BRIDGE") != "" {
+		asBridge(os.Args[1], os.Args[2], os.Args[3])
+	}
+	if os.Getenv("AKK_TEST_PLAYER") == "human" && len(os.Args) == 5 {
+		asHuman(os.Args[1], os.Args[2], os.Args[3], os.Args[4])
+		os.Exit(0)
+	}
 	if os.Getenv("AKK_TEST_PLAYER") != "" && len(os.Args) == 3 {
 		play(os.Args[2])
 		os.Exit(0)
 	}
 	if os.Getenv("AKK_TEST_DAEMON") != "" {
-		dieAt(os.Getenv("AKK_TEST_CRASH"))
+		dieAt(os.Getenv("AKK_TEST_CRASH"), os.Getenv("AKK_TEST_POINTS"))
 		o := Options{StoreDir: os.Args[1], Version: os.Getenv("AKK_TEST_VERSION"), Grace: 300 * time.Millisecond, Attach: openTmux, Agents: []agents.Agent{playerAgent{}}}
 		if err := Run(context.Background(), o); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -197,6 +205,56 @@ func TestTerminated(t *testing.T) {
 	}
 	_ = syscall.Kill(c.Hello().PID, syscall.SIGTERM)
 	gone(t, c.Hello().PID)
+}
+
+// A read that never returns (here a pipe in the place of an agent's log, opened
+// as no reader of ours does any more) does not keep the daemon from its end; the
+// store is sound after it.
+func TestTerminatedWhileAReadHangs(t *testing.T) {
+	tm := startTmux(t)
+	o := home(t)
+	_, dir := tm.player(900)
+	if err := syscall.Mkfifo(filepath.Join(dir, "hang"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := ensure(t, o)
+	if _, err := c.Attach(t.Context(), rpc.AttachParams{Socket: tm.socket}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a read hangs", func() bool { return exists(filepath.Join(dir, "hanging")) })
+	_ = syscall.Kill(c.Hello().PID, syscall.SIGTERM)
+	gone(t, c.Hello().PID)
+	db, err := store.Open(o.StoreDir, store.Options{Schema: handoff.Schema()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, err := range db.Check() {
+		t.Error(err)
+	}
+}
+
+// A second signal ends it at once.
+func TestTerminatedTwice(t *testing.T) {
+	tm := startTmux(t)
+	o := home(t)
+	_, dir := tm.player(901)
+	if err := syscall.Mkfifo(filepath.Join(dir, "hang"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, c := ensure(t, o)
+	if _, err := c.Attach(t.Context(), rpc.AttachParams{Socket: tm.socket}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a read hangs", func() bool { return exists(filepath.Join(dir, "hanging")) })
+	began := time.Now()
+	for time.Since(began) < time.Minute && syscall.Kill(c.Hello().PID, syscall.SIGTERM) == nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	gone(t, c.Hello().PID)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
 }
 
 func TestBadStores(t *testing.T) {

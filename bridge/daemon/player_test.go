@@ -19,7 +19,9 @@ import (
 	"akk/agents"
 )
 
-// play is the agent's main; dir is its folder.
+// play is the agent's main; dir is its folder. A text that begins with "slow"
+// works until the file "go" is there or Ctrl-C comes, one with "ask" shows an
+// approval until "y" ends it or "w" makes it slow, one with "fail" fails.
 func play(dir string) {
 	if _, err := term.MakeRaw(0); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -27,46 +29,129 @@ func play(dir string) {
 	}
 	got, _ := os.OpenFile(filepath.Join(dir, "bytes"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	log, _ := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	say := func(e agents.LogEvent) {
-		e.Time, e.SessionID = time.Now(), "native"
-		b, _ := json.Marshal(e)
-		_, _ = log.Write(append(b, '\n'))
-	}
-	text, turn := "", 0
-	draw := func(state string) {
-		fmt.Printf("\x1b[?2026h\x1b[H\x1b[2J%s composer\r\n> %s\x1b[?2026l", state, strings.ReplaceAll(text, "\n", "\r\n"))
-	}
+	a := &acting{dir: dir, log: log, idle: true}
 	fmt.Print("\x1b[?2004h")
-	draw("idle")
-	in := bufio.NewReader(os.Stdin)
-	var buf []byte
+	a.draw()
+	keys := make(chan byte)
+	go func() {
+		in := bufio.NewReader(os.Stdin)
+		for {
+			c, err := in.ReadByte()
+			if err != nil {
+				os.Exit(0)
+			}
+			_, _ = got.Write([]byte{c})
+			keys <- c
+		}
+	}()
+	look := time.NewTicker(10 * time.Millisecond)
 	for {
-		c, err := in.ReadByte()
-		if err != nil {
+		select {
+		case c := <-keys:
+			a.key(c)
+		case <-look.C:
+			if !a.idle && !a.asking && strings.HasPrefix(a.task, "slow") {
+				if _, err := os.Stat(filepath.Join(dir, "go")); err == nil {
+					a.end(agents.LogCompleted)
+				}
+			}
+		}
+	}
+}
+
+// acting is what the agent is doing.
+type acting struct {
+	dir    string
+	log    *os.File
+	buf    []byte // of a paste
+	text   string // composer
+	task   string
+	turn   int
+	idle   bool
+	asking bool
+}
+
+func (a *acting) say(e agents.LogEvent) {
+	e.Time, e.SessionID, e.TurnID = time.Now(), "native-"+filepath.Base(a.dir), fmt.Sprint("t", a.turn)
+	b, _ := json.Marshal(e)
+	_, _ = a.log.Write(append(b, '\n'))
+}
+
+func (a *acting) draw() {
+	state := "working"
+	switch {
+	case a.asking:
+		fmt.Print("\x1b[?2026h\x1b[H\x1b[2Jblocked approval\r\nallow it? y\x1b[?2026l")
+		return
+	case a.idle:
+		state = "idle"
+	}
+	fmt.Printf("\x1b[?2026h\x1b[H\x1b[2J%s composer\r\n> %s\x1b[?2026l", state, strings.ReplaceAll(a.text, "\n", "\r\n"))
+}
+
+func (a *acting) end(kind agents.LogKind) {
+	a.say(agents.LogEvent{Kind: kind, Text: fmt.Sprint("done t", a.turn), Err: "no"})
+	a.idle, a.asking, a.task = true, false, ""
+	a.draw()
+}
+
+func (a *acting) key(c byte) {
+	a.buf = append(a.buf, c)
+	switch {
+	case bytes.HasPrefix(a.buf, []byte("\x1b[200~")):
+		end := bytes.Index(a.buf, []byte("\x1b[201~"))
+		if end < 0 {
 			return
 		}
-		_, _ = got.Write([]byte{c})
-		buf = append(buf, c)
-		switch {
-		case bytes.HasPrefix(buf, []byte("\x1b[200~")):
-			if end := bytes.Index(buf, []byte("\x1b[201~")); end >= 0 {
-				text += string(buf[6:end])
-				buf = nil
-				draw("idle")
-			}
-		case bytes.HasPrefix([]byte("\x1b[200~"), buf):
-		case c == '\r':
-			buf = nil
-			turn++
-			id := fmt.Sprint("t", turn)
-			say(agents.LogEvent{Kind: agents.LogAccepted, Hash: agents.HashRequest(text), TurnID: id})
-			text = ""
-			draw("working")
-			say(agents.LogEvent{Kind: agents.LogCompleted, TurnID: id, Text: "done " + id})
-			draw("idle")
-		default:
-			buf = nil
+		if !a.asking {
+			a.text += string(a.buf[6:end])
 		}
+	case bytes.HasPrefix([]byte("\x1b[200~"), a.buf):
+		return
+	case a.asking:
+		switch c {
+		case 'y':
+			a.end(agents.LogCompleted)
+		case 'w':
+			a.asking, a.task = false, "slow"
+		}
+	case c == 0x03:
+		if a.idle {
+			os.Exit(0) // as Codex does
+		}
+		a.end(agents.LogAborted)
+	case c == 0x15:
+		a.text = ""
+	case c == '\r':
+		a.enter()
+	case c >= ' ' && c < 0x7f:
+		a.text += string(c)
+	}
+	a.buf = nil
+	a.draw()
+}
+
+func (a *acting) enter() {
+	text := a.text
+	a.text = ""
+	if a.idle {
+		a.turn++
+		a.task = text
+	}
+	a.say(agents.LogEvent{Kind: agents.LogAccepted, Hash: agents.HashRequest(text)})
+	if !a.idle {
+		return // a message into the running turn
+	}
+	a.idle = false
+	a.draw()
+	switch {
+	case strings.HasPrefix(text, "slow"):
+	case strings.HasPrefix(text, "ask"):
+		a.asking = true
+	case strings.HasPrefix(text, "fail"):
+		a.end(agents.LogFailed)
+	default:
+		a.end(agents.LogCompleted)
 	}
 }
 
@@ -80,11 +165,17 @@ func (playerAgent) Match(p *agents.Process) (string, bool) {
 }
 
 func (playerAgent) Submit(string) agents.SubmitPlan {
-	return agents.SubmitPlan{SettleMillis: 50, DrawMillis: 2000, AcceptMillis: 700, Enter: "\r"}
+	return agents.SubmitPlan{SettleMillis: 50, DrawMillis: 2000, AcceptMillis: 700, Enter: "\r",
+		Clear: agents.ClearPlan{First: "\x15", Again: "\x15", StepMillis: 1000}, Interrupt: agents.InterruptPlan{Key: "\x03", Name: "C-c", EffectMillis: 2000}}
 }
 
 func (playerAgent) Read(in agents.Input) agents.Reading {
 	r := agents.Reading{Agent: agents.Codex, Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown}
+	if in.Screen.Line(0) == "blocked approval" {
+		r.Activity, r.Owner, r.Composer = agents.Blocked, agents.OwnerApproval, agents.ComposerHidden
+		r.Dialog = &agents.Dialog{Kind: "exec", Command: "make", Fingerprint: "f"}
+		return r
+	}
 	state, ok := strings.CutSuffix(in.Screen.Line(0), " composer")
 	line, ok2 := strings.CutPrefix(in.Screen.Line(1), ">")
 	if !ok || !ok2 {
@@ -92,12 +183,20 @@ func (playerAgent) Read(in agents.Input) agents.Reading {
 	}
 	r.Activity, r.Owner, r.Composer, r.Draft = agents.Activity(state), agents.OwnerComposer, agents.ComposerEmpty, strings.TrimSpace(line)
 	if r.Draft != "" {
-		r.Composer = agents.ComposerDraft
+		r.Composer, r.DraftEnd = agents.ComposerDraft, true
 	}
 	return r
 }
 
 func (playerAgent) OpenLog(p *agents.Process) (agents.Log, error) {
+	if hang := filepath.Join(p.Args[2], "hang"); exists(hang) {
+		_ = os.WriteFile(filepath.Join(p.Args[2], "hanging"), nil, 0o600)
+		f, err := os.Open(hang) // a pipe that nobody writes to
+		if err == nil {
+			_ = f.Close()
+		}
+		return nil, agents.ErrNoLog
+	}
 	t, err := agents.OpenTail(filepath.Join(p.Args[2], "log"))
 	if err != nil {
 		return nil, agents.ErrNoLog
@@ -129,3 +228,5 @@ func (l *playerLog) Poll() ([]agents.LogEvent, error) {
 	})
 	return out, err
 }
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }

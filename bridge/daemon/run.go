@@ -35,7 +35,7 @@ const (
 	logDays      = 14 // R225
 	// stuckGrace is how long open requests may take to end: one that hangs in
 	// the kernel must not keep the daemon.
-	stuckGrace = 10 * time.Second
+	stuckGrace = 5 * time.Second
 )
 
 // Options of Run and Ensure.

@@ -486,7 +486,7 @@ func (m *model) hands(p *player) bool {
 	return true
 }
 
-const halfThought = "half a thought"
+const halfThought = "half a thought of a human" // of no request's length: the cursor tells them apart
 
 // draft is what a human began to write; an explicit send may clear it when it
 // is old.

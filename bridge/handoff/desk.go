@@ -26,7 +26,7 @@ const typingGrace = 5 * time.Second
 
 // stuckGrace is how long Close waits for what does not hear that it should end:
 // a read from a file that never answers (a dead network folder).
-const stuckGrace = 10 * time.Second
+const stuckGrace = 5 * time.Second
 
 // Options of New.
 type Options struct {
@@ -387,7 +387,7 @@ func (d *Desk) serverList() []*server {
 
 // Close ends the desk: no new send, those that are being typed end (at most
 // 5 s), everything is durable. The agents go on. What hangs in a file is left
-// behind after 10 s; it can write nothing any more.
+// behind after 5 s; it can write nothing any more.
 func (d *Desk) Close() {
 	d.mu.Lock()
 	d.closed = true

@@ -6,6 +6,7 @@ package handoff
 // exact hash; nothing else is acceptance.
 
 import (
+	"slices"
 	"time"
 
 	"akk/agents"
@@ -18,6 +19,13 @@ const anchorSkew = 100 * time.Millisecond
 func (d Dispatch) log(e Event) (Dispatch, []Effect) {
 	var out []Effect
 	if d.Phase == PhaseProof || d.Phase == PhaseReserve {
+		if d.Before != nil && slices.ContainsFunc(e.Logs, d.Before.ends) {
+			// The task ended before a byte of the answer went out: that is heard,
+			// and there is nothing to answer any more.
+			before, out := d.refuse("the task ended before its answer was typed")
+			before, end := before.log(e)
+			return before, append(out, end...)
+		}
 		return d, nil // nothing of ours can be in the log yet
 	}
 	if d.Turn.AcceptedAt == nil && d.Turn.Dispatched && d.claims(e) > 1 {

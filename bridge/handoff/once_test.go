@@ -164,3 +164,36 @@ func TestTypedWhileProving(t *testing.T) {
 		t.Fatalf("typed %q", got)
 	}
 }
+
+// The end of a task that comes while its answer is being proven is heard (found
+// by TestDeskSchedules: the Turn stayed open until its hard limit).
+func TestTaskEndsBeforeItsAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	s, err := b.callAs(host("a"), row.ID, "work")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.set(func(p *player) { p.asks = true })
+	b.until("it waits", func() bool {
+		return b.rowsAs(host("a"))[0].AvailableActions["respond"].Arguments["turn_id"] == s.TurnID
+	})
+	var once sync.Once
+	b.w.mu.Lock()
+	b.w.onAudit = func() { // behind the look into the log
+		once.Do(func() {
+			p.set(func(p *player) { p.asks, p.activity = false, agents.Idle })
+			p.complete("done")
+			b.until("the end is in the log's news", func() bool { v, err := b.desk.resolve(row.ID, ""); return err == nil && !v.TurnOpen })
+		})
+	}
+	b.w.mu.Unlock()
+	_, err = b.desk.Respond(t.Context(), host("a"), rpc.RespondParams{TurnID: s.TurnID, Request: "Blue", RequestID: "a", AcceptWaitMillis: 10_000})
+	b.refused(err, "nothing was sent")
+	b.until("completed", func() bool { return b.turn(s.TurnID).Outcome == OutcomeCompleted })
+	if got := p.bytes(); got != "work\r" || b.turn(s.TurnID).FinalText != "done" {
+		t.Fatalf("typed %q, final %q", got, b.turn(s.TurnID).FinalText)
+	}
+}

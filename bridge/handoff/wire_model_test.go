@@ -200,6 +200,7 @@ func (m *model) arrive(w panes.Write) (panes.Sent, error) {
 		m.locked[w.Identity.Pane] = time.Now().Add(lockTime)
 	}
 	switch {
+	case m.restoring: // what an explicit send cleared may be a text that a death left there
 	case w.Paste != "":
 		m.last[w.Identity.Pane] = w.Paste
 		m.pasted[w.Paste]++
