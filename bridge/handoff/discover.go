@@ -335,6 +335,9 @@ func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal
 	t.timer.Stop()
 	t.facts.Info = i
 	t.facts.Background = background(m.proc.PID)
+	if st, ok := procStat(m.proc.PID); ok {
+		t.tty = st.tty
+	}
 	t.facts.Plan = m.agent.Submit(m.version)
 	t.facts.Reading = agents.Reading{Agent: m.agent.Kind(), Activity: agents.ActivityUnknown, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown}
 	t.feed = newFeeder(m.agent, m.proc, s.desk.files, s.desk.log, func(u *logUpdate) { t.box.post(message{log: u}) })

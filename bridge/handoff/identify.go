@@ -53,7 +53,7 @@ func (d *Desk) Identify(_ context.Context, pid int) rpc.Caller {
 	// A process that lost its ancestry (its parent ended) is still on the
 	// agent's terminal.
 	for _, v := range all {
-		if s, ok := procStat(v.key.PID); ok && s.tty == tty {
+		if v.tty == tty {
 			c.Kind, c.TerminalID = "agent", v.id
 			return c
 		}

@@ -254,7 +254,9 @@ func TestIdentifyOnAnotherTerminal(t *testing.T) {
 	b.row(pl, agents.Idle)
 	info, _ := b.w.Pane(pl.id)
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "TMUX") })
-	of := func(pane string) []string { return append(slices.Clone(env), "TMUX="+info.Server.Socket+",1,0", "TMUX_PANE="+pane) }
+	of := func(pane string) []string {
+		return append(slices.Clone(env), "TMUX="+info.Server.Socket+",1,0", "TMUX_PANE="+pane)
+	}
 	for name, c := range map[string]struct {
 		script, kind string
 		env          []string

@@ -48,6 +48,8 @@ type terminal struct {
 	reportedAt time.Time      // since when that holds
 	hasReport  bool
 	emptySince time.Time // composer empty during a soft hold
+	size       [2]int    // of the screen at the last look: columns, rows
+	resized    time.Time // until when a resize may still spoil the composer
 	leftText   string    // a text of ours that was left in the composer
 	session    *Session
 	recent     *Turn
@@ -63,6 +65,7 @@ type terminal struct {
 	inter      *interrupting
 	mon        monitor // monitor.go
 	cmd        string  // the process's command line, without secrets
+	tty        int     // device of the process's terminal, 0 if it has none
 }
 
 // view is what other goroutines see of a terminal: immutable.
@@ -84,6 +87,7 @@ type view struct {
 	sendable []Missing
 	follows  []string // ids of the Turns that it follows
 	cmd      string
+	tty      int
 	retry    bool // the current Turn's Enter may be pressed again
 	kept     bool // a cleared draft can be put back
 	at       time.Time
@@ -375,7 +379,7 @@ func (t *terminal) publicID() string { return terminalID(t.agent.Kind(), t.facts
 func (t *terminal) publish() {
 	t.refresh()
 	f := t.facts
-	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc, cmd: t.cmd,
+	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc, cmd: t.cmd, tty: t.tty,
 		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, turns: t.turnCount, at: t.desk.now()}
 	if t.cur != nil {
 		turn := t.cur.disp.Turn
