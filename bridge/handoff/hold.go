@@ -21,6 +21,9 @@ const (
 	// end.
 	holdQuiet = 5 * time.Second
 	noteMax   = 300 // characters of a human's note
+	// resizeQuiet is how long after a resize nothing is said about who types: on
+	// a loaded machine Claude Code drew anew after more than 1 s.
+	resizeQuiet = 2 * time.Second
 )
 
 // The changes of a hold in the journal.
@@ -220,10 +223,14 @@ func (t *terminal) hold(now time.Time) {
 	if !t.facts.Frame || t.facts.Info.Demo != "" {
 		return
 	}
+	resizing := t.resizing(now)
 	if t.facts.Busy != "" {
 		if t.cur != nil && t.cur.disp.untouched() { // what changes now is a human's
 			t.typed(r, now)
 		}
+		return
+	}
+	if resizing {
 		return
 	}
 	t.typed(r, now)
@@ -253,6 +260,21 @@ func (t *terminal) hold(now time.Time) {
 	if r.Composer == agents.ComposerEmpty && r.Owner == agents.OwnerComposer {
 		t.leftText, t.handed = "", ""
 	}
+}
+
+// resizing tells whether the pane had another size a moment ago. Until the
+// agent draws anew, the server's reflow has broken its rows, and the pieces of a
+// line look like a human's text.
+func (t *terminal) resizing(now time.Time) bool {
+	size := [2]int{t.facts.Screen.Cols, t.facts.Screen.Rows}
+	if size != t.size {
+		if t.size != [2]int{} {
+			t.resized = now.Add(resizeQuiet)
+			t.wake(t.resized)
+		}
+		t.size = size
+	}
+	return now.Before(t.resized)
 }
 
 // typed notices that the composer changed without akk: the text grew, shrank or

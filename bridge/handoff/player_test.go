@@ -375,6 +375,14 @@ func (w *world) feed(id, bytes string) {
 	w.send(panes.Update{Kind: panes.UpdateFrame, Pane: id, Screen: s, Time: time.Now()})
 }
 
+// resize gives the pane another size; its player has not drawn anew yet.
+func (w *world) resize(id string, cols, rows int) {
+	w.mu.Lock()
+	w.panes[id].term.Resize(cols, rows)
+	w.mu.Unlock()
+	w.feed(id, "")
+}
+
 func (w *world) send(u panes.Update) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

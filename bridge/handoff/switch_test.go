@@ -21,6 +21,7 @@ func TestSwitchSeenWithTheTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.complete("ok")
+	b.until("completed", func() bool { return b.turn(one.TurnID).Outcome == OutcomeCompleted })
 	b.row(p, agents.Idle)
 	p.set(func(p *player) { p.native = "cleared" }) // not a word in the log
 	two, err := b.callAs(host("a"), row.ID, "two")
@@ -57,10 +58,12 @@ func TestSwitchToAnEmptyLog(t *testing.T) {
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
 	for range 3 { // the old log is longer than the new one will be
-		if _, err := b.callAs(host("a"), row.ID, "one"); err != nil {
+		one, err := b.callAs(host("a"), row.ID, "one")
+		if err != nil {
 			t.Fatal(err)
 		}
 		p.complete("ok")
+		b.until("completed", func() bool { return b.turn(one.TurnID).Outcome == OutcomeCompleted })
 		b.row(p, agents.Idle)
 	}
 	p.set(func(p *player) { p.native, p.log, p.file = "cleared", nil, 1 })
