@@ -158,7 +158,7 @@ func TestLiveMoved(t *testing.T) {
 		at("broken out")
 		tmux("move-pane", "-d", "-h", "-s", pane, "-t", wide)
 		at("moved to another session")
-		tmux("rename-session", "-t", "=wide", "broad")
+		tmux("rename-session", "-t", "="+c.s.Name, "renamed")
 		at("its session renamed")
 		c.WaitRow(pane, "at work", product.Working)
 		c.s.Model.Open()

@@ -5,10 +5,12 @@ package live
 // what a Host was told at its command, and the times are the journal's.
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"akk/agents/lab"
 	"akk/agents/lab/model"
@@ -95,10 +97,16 @@ func (c *scene) asked(text string, want int) {
 	}
 }
 
-// running sends a task and waits until the agent is seen to work on it.
+// running sends a task and waits until its model is asked and the agent is seen
+// to work on it.
 func (c *scene) running(h *product.Host, task string) product.Sent {
 	c.T.Helper()
 	s := h.Accepted(c.s.Pane, task)
+	ctx, cancel := context.WithTimeout(c.T.Context(), time.Minute)
+	defer cancel()
+	if err := c.s.Model.Wait(ctx, func([]model.Request) bool { texts, _ := c.s.Model.Asked(task); return texts > 0 }); err != nil {
+		c.T.Fatalf("the model was never asked %q: %v", task, err)
+	}
 	c.WaitRow(c.s.Pane, "at work", product.Working)
 	return s
 }
