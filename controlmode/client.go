@@ -84,6 +84,7 @@ type Config struct {
 type Client struct {
 	h      Handler
 	cmd    *exec.Cmd
+	way    *relay
 	in     io.WriteCloser
 	out    io.ReadCloser
 	parser Parser
@@ -114,10 +115,15 @@ func Start(c Config) (*Client, error) {
 	if c.Terminal {
 		mode = "-CC"
 	}
-	cmd := exec.Command(c.Tmux, "-S", c.Socket, mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
+	way, err := newRelay(c.Socket)
+	if err != nil {
+		return nil, fmt.Errorf("start tmux in control mode: %w", err)
+	}
+	cmd := exec.Command(c.Tmux, "-S", way.path(), mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
 	cmd.Env = c.Env
-	cl := &Client{h: c.Handler, cmd: cmd, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
+	cl := &Client{h: c.Handler, cmd: cmd, way: way, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
 	if err := cl.connect(c.Terminal); err != nil {
+		way.close()
 		return nil, fmt.Errorf("start tmux in control mode: %w", err)
 	}
 	go cl.write()
@@ -306,6 +312,7 @@ func (c *Client) read() {
 		}
 	}
 	werr := c.cmd.Wait()
+	c.way.close()
 	c.out.Close()
 	c.mu.Lock()
 	c.closed = true

@@ -48,6 +48,7 @@ var (
 var signatures = []signature{
 	{"5243", "a window change is announced for a session that has just ended (its current window is NULL)", syscall.SIGSEGV, 0x3b459, true, endsSomething, endsWithin},
 	{"4980", "a line is written to a control client that is half attached or half gone (its control state is NULL)", syscall.SIGSEGV, 0x3da13, true, movesClients, clientWithin},
+	{"5004", "a control client ended before it had said who it is (its control state is NULL)", syscall.SIGSEGV, 0x3f107, true, movesClients, clientWithin},
 	{"5499", "a respawned pane's output is read with the old program's offsets", syscall.SIGSEGV, 0x54ae2, false, []string{"respawn"}, endsWithin},
 	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin},
 	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin},

@@ -514,11 +514,12 @@ func TestMovedPaneIsRespawned(t *testing.T) {
 // alone: a mirror answers nothing, so none arrives twice or as typed text.
 func TestB95QueriesAreAnsweredByTmuxAlone(t *testing.T) {
 	ask := func(watched bool) string {
-		ts := newTmux(t, "sh", "-c", `stty raw -echo; dd bs=1 count=1 2>/dev/null >&2; printf '\033[c\033[>c\033[>q\033[6n\033]10;?\033\\\033]11;?\033\\'; exec cat -v`)
+		ts := newTmux(t, "sh", "-c", `stty raw -echo; printf READY; dd bs=1 count=1 2>/dev/null >&2; printf '\033[2J\033[H\033[c\033[>c\033[>q\033[6n\033]10;?\033\\\033]11;?\033\\'; exec cat -v`)
 		if watched {
 			s := openServer(t, ts)
 			waitScreen(t, s, "%0", func(*vtparse.Screen) bool { return true })
 		}
+		eventually(t, "the program", func() bool { return strings.Contains(ts.run("capture-pane", "-p", "-t", "%0"), "READY") })
 		ts.say("%0", "g")
 		for _, w := range []string{"1R", "END"} { // END comes behind every answer
 			if w == "END" {
