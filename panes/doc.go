@@ -15,5 +15,6 @@
 // key (a Hold makes the server run one, two seconds later).
 //
 // It knows nothing of agents. A control client that is half attached can crash
-// tmux before 3.8, so clients start one at a time: see startNext.
+// tmux before 3.8: ours attach in one moment (controlmode/relay.go), one at a
+// time and into a calm (startNext).
 package panes
