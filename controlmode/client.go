@@ -115,11 +115,11 @@ func Start(c Config) (*Client, error) {
 	if c.Terminal {
 		mode = "-CC"
 	}
-	way, err := newRelay(c.Socket)
-	if err != nil {
-		return nil, fmt.Errorf("start tmux in control mode: %w", err)
+	way, socket := newRelay(c.Socket), c.Socket
+	if way != nil {
+		socket = way.path()
 	}
-	cmd := exec.Command(c.Tmux, "-S", way.path(), mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
+	cmd := exec.Command(c.Tmux, "-S", socket, mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
 	cmd.Env = c.Env
 	cl := &Client{h: c.Handler, cmd: cmd, way: way, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
 	if err := cl.connect(c.Terminal); err != nil {

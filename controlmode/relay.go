@@ -49,25 +49,29 @@ type relay struct {
 	work        sync.WaitGroup
 }
 
-// newRelay listens at a place that only this user may reach.
-func newRelay(socket string) (*relay, error) {
+// newRelay listens at a place that only this user may reach. nil: there is no
+// such place (no room for temporary files), the client goes by itself.
+func newRelay(socket string) *relay {
 	dir, err := os.MkdirTemp("", "akk-attach-")
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	r := &relay{dir: dir, socket: socket}
 	if r.ln, err = net.ListenUnix("unix", &net.UnixAddr{Name: r.path(), Net: "unix"}); err != nil {
 		os.RemoveAll(dir)
-		return nil, err
+		return nil
 	}
 	r.work.Go(r.run)
-	return r, nil
+	return r
 }
 
 func (r *relay) path() string { return filepath.Join(r.dir, "s") }
 
 // close ends it; all that was to pass has passed when the client has ended.
 func (r *relay) close() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	r.closed = true
 	conns := r.conns

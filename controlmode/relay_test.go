@@ -153,3 +153,16 @@ func TestRelayLeavesNothing(t *testing.T) {
 		t.Errorf("left: %v", left)
 	}
 }
+
+// Without a place for a relay the client attaches by itself.
+func TestAttachWithoutARelay(t *testing.T) {
+	s := newServer(t)
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	c, _ := attach(t, s, "a")
+	if c.way != nil {
+		t.Error("there is a relay")
+	}
+	if a := get(t, ask(c, Command{Line: "display-message -p x", Blocks: 1})); a.err != nil || a.r[0].Text() != "x" {
+		t.Errorf("%+v", a)
+	}
+}
