@@ -3,6 +3,7 @@ package panes
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
@@ -28,3 +29,15 @@ type Refused struct {
 }
 
 func (r *Refused) Error() string { return fmt.Sprintf("nothing typed: %s (%s)", r.Detail, r.Reason) }
+
+// Lasting tells whether a refusal's text names something that does not pass by
+// itself: the same text sent again would be refused again until somebody does
+// what the refusal says.
+func Lasting(refusal string) bool {
+	for _, reason := range []string{"dead", "mode", "synchronized", "input_off", "text", "owner", "unread"} {
+		if strings.HasSuffix(refusal, " ("+reason+")") {
+			return true
+		}
+	}
+	return false
+}

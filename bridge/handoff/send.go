@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"akk/bridge/rpc"
+	"akk/panes"
 	"akk/store"
 )
 
@@ -276,8 +277,11 @@ func sendDoc(t Turn, replayed bool) rpc.Send {
 	case t.Outcome == OutcomeNotSubmitted:
 		s.Status, s.SubmissionOutcome, s.DeliveryReceipt, s.SafeToRetry = "submission_aborted", "aborted", "", true
 		s.Cure = "send it again; nothing was typed"
-		if strings.Contains(t.Reason, pastesOff) {
+		switch {
+		case strings.Contains(t.Reason, pastesOff):
 			s.Cure = "put the task on one line"
+		case panes.Lasting(t.Reason):
+			s.Cure = "do what the reason says first; nothing was typed"
 		}
 		next("retry", false)
 	case t.Outcome == OutcomeNotAccepted:

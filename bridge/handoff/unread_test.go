@@ -78,3 +78,29 @@ func TestSendToAPaneThatItsUserPipes(t *testing.T) {
 		t.Errorf("read %q", got)
 	}
 }
+
+// What the gate refuses is told with its own cure if it does not pass by
+// itself: a pipe that came between the proof and the text.
+func TestGateRefusalThatLasts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	for reason, cure := range map[string]string{"unread": "do what the reason says", "mode": "do what the reason says", "cursor": "send it again", "late": "send it again", "identity": "send it again"} {
+		b.w.mu.Lock()
+		b.w.refuse[p.id] = &panes.Refused{Reason: reason, Detail: "what is there; how it ends"}
+		b.w.mu.Unlock()
+		s, err := b.send(row.ID, "x y")
+		if reason == "cursor" { // the proof is made again
+			if err != nil || s.SubmissionOutcome != "agent_accepted" {
+				t.Errorf("%s: %v %+v", reason, err, s)
+			}
+			p.complete("ok")
+			b.row(p, agents.Idle)
+			continue
+		}
+		if err != nil || s.SubmissionOutcome != "aborted" || !strings.HasPrefix(s.Cure, cure) || !strings.Contains(s.Reason, "how it ends") {
+			t.Errorf("%s: %v, %s: %q", reason, err, s.Reason, s.Cure)
+		}
+	}
+}
