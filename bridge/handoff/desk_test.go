@@ -101,7 +101,7 @@ func (b *bench) row(p *player, a agents.Activity) rpc.Row {
 	var got rpc.Row
 	b.until(fmt.Sprintf("%s is %s", p.id, a), func() bool {
 		for _, r := range b.rows() {
-			if r.TerminalControl.PaneID == p.id && r.PID == p.pid && r.Reading.Activity == a {
+			if r.TerminalControl.PaneID == p.id && r.PID == p.pid && r.Reading.Activity == a && b.whole(r.ID) {
 				got = r
 				return true
 			}
@@ -109,6 +109,13 @@ func (b *bench) row(p *player, a agents.Activity) rpc.Row {
 		return false
 	})
 	return got
+}
+
+// whole tells whether the newest reading rests on a whole frame: only then has
+// everybody looked at it.
+func (b *bench) whole(id string) bool {
+	v, bad := b.desk.resolve(id, "")
+	return bad == nil && v.Frame
 }
 
 func (b *bench) send(id, text string, more ...func(*rpc.SendParams)) (rpc.Send, error) {

@@ -28,14 +28,16 @@ const actorEnv = "AKK_TEST_ACTOR"
 
 // ways is how an actor takes its input; the zero value is a plain agent.
 type ways struct {
-	LineBreak int  `json:",omitempty"` // ms: an Enter that comes sooner after the text is a line break (B1)
-	Late      int  `json:",omitempty"` // ms: how late it looks at what was pasted (B7)
-	SameRead  bool `json:",omitempty"` // an Enter in the read of a paste's end is part of the paste (B2)
-	FirstKey  bool `json:",omitempty"` // of several keys in one read only the first counts (B28)
-	Suggest   bool `json:",omitempty"` // a text that ends in a mention opens a list; Enter takes its first line (B26)
-	Busy      bool `json:",omitempty"` // the screen shows work after the task's end (scenario 61)
-	Rollouts  int  `json:",omitempty"` // how many rollouts it holds open, 0 = 1 (scenario 47)
-	Takes     []int
+	LineBreak int   `json:",omitempty"` // ms: an Enter that comes sooner after the text is a line break (B1)
+	Late      int   `json:",omitempty"` // ms: how late it looks at what was pasted (B7)
+	SameRead  bool  `json:",omitempty"` // an Enter in the read of a paste's end is part of the paste (B2)
+	FirstKey  bool  `json:",omitempty"` // of several keys in one read only the first counts (B28)
+	Suggest   bool  `json:",omitempty"` // a text that ends in a mention opens a list; Enter takes its first line (B26)
+	Busy      bool  `json:",omitempty"` // the screen shows work after the task's end (scenario 61)
+	Rollouts  int   `json:",omitempty"` // how many rollouts it holds open, 0 = 1 (scenario 47)
+	Takes     []int // which of them take a text, nil = the first
+	Apart     int   `json:",omitempty"` // ms between one that takes it and the next
+	Quick     bool  `json:",omitempty"` // a turn is over before any work is drawn
 }
 
 // keyRead is one read of the actor.
@@ -116,14 +118,20 @@ func (a *actor) log(i int, kind string, payload map[string]any) {
 // accept writes the text down in those rollouts that take it, and works.
 func (a *actor) accept() {
 	a.turns++
-	for _, i := range a.Takes {
+	for n, i := range a.Takes {
+		if n > 0 {
+			time.Sleep(time.Duration(a.Apart) * time.Millisecond)
+		}
 		a.turn = fmt.Sprintf("turn-%d-%d", i, a.turns)
 		a.log(i, "event_msg", map[string]any{"type": "task_started", "turn_id": a.turn})
 		a.log(i, "event_msg", map[string]any{"type": "item_completed", "turn_id": a.turn,
 			"item": map[string]any{"type": "UserMessage", "content": []any{map[string]any{"type": "text", "text": a.text}}}})
 	}
-	a.text, a.state = "", "working"
-	a.draw()
+	a.text = ""
+	if !a.Quick {
+		a.state = "working"
+		a.draw()
+	}
 }
 
 func (a *actor) complete(text string) {
@@ -209,6 +217,11 @@ func (a *actor) key(c byte, ended bool) {
 			a.text += "\n"
 		case a.popup != "": // it takes the suggestion only
 			a.text, a.popup = a.text+"adme.md ", ""
+		case a.Quick:
+			a.draw() // the text still stands there
+			time.Sleep(200 * time.Millisecond)
+			a.accept()
+			a.complete("done")
 		default:
 			a.accept()
 		}
@@ -242,6 +255,8 @@ func (a *actor) orders(ln net.Listener, quit chan struct{}) {
 			a.state = arg
 		case "owner":
 			a.owner = arg
+		case "look": // both at once
+			a.state, a.owner, _ = strings.Cut(arg, " ")
 		case "text":
 			a.text = arg
 		case "popup":

@@ -113,6 +113,16 @@ func TestB80NotForItself(t *testing.T) {
 	if got := r.bytes(); got != before {
 		t.Fatalf("read %q", got)
 	}
+	// What a human began in the pane is not theirs either.
+	busy := s.actor(r.socket, ways{})
+	inside := rpc.Caller{Kind: "host", Session: "inside", TerminalID: busy.ready().ID}
+	busy.tell("state", "working")
+	busy.row(agents.Working)
+	_, err = s.desk.Cancel(ctx, inside, rpc.CancelParams{ID: inside.TerminalID})
+	forbidden(t, err)
+	if got := busy.bytes(); got != "" {
+		t.Fatalf("read %q", got)
+	}
 	if turn := s.turn(sent.TurnID); !turn.open() || turn.InterruptedAt != nil {
 		t.Fatalf("%+v", turn)
 	}

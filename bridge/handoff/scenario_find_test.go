@@ -305,6 +305,9 @@ func TestB122ShellAfterRestart(t *testing.T) {
 	s.refused(err, "no agent runs in pane")
 	_, err = s.send(was.ID, "touch "+pwned)
 	s.refused(err, "no agent's terminal")
+	for _, srv := range s.desk.serverList() { // what the end of the first search does
+		s.desk.settleOrphans(srv.id, func(k Key) bool { return !srv.lives(k.Pane.Pane, k, srv.prov.Processes(k.Pane.Pane)) })
+	}
 	s.until("its turn is lost", func() bool { return s.turn(sent.TurnID).Outcome == OutcomeLost })
 	if _, err := os.Stat(pwned); err == nil {
 		t.Fatal("the task ran in the shell")
@@ -339,5 +342,48 @@ func TestB127Neighbour(t *testing.T) {
 	}
 	if now := s.tmux(socket, "show-hooks", "-g"); now != hooks {
 		t.Errorf("hooks were %q, are %q", hooks, now)
+	}
+}
+
+// B64: whatever is asked, the answer is the same: the list, the status, the
+// explanation and the journal tell one state at each of 50 changes.
+func TestB64OneTruth(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	r := s.actor(s.server(), ways{})
+	id := r.ready().ID
+	for i := range 50 {
+		owner, state := "composer", []agents.Activity{agents.Working, agents.Idle, agents.Blocked}[i%3]
+		if state == agents.Blocked {
+			owner = "approval"
+		}
+		r.tell("look", string(state)+" "+owner)
+		row := r.row(state)
+		st, err := s.desk.Status(t.Context(), human, rpc.StatusParams{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := s.desk.Explain(t.Context(), human, rpc.TargetParams{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told *agents.Reading
+		s.until("the journal tells it", func() bool {
+			for _, ev := range s.events() {
+				if ev.Type == "reading" && ev.TerminalID == id {
+					told = ev.Reading
+				}
+			}
+			return told != nil && told.Activity == state
+		})
+		still := r.row(state).Reading.Generation == row.Reading.Generation // a picture may come in two parts
+		for name, g := range map[string]agents.Reading{"list": row.Reading.Reading, "status": st.Terminal.Reading.Reading, "explain": e.Reading, "journal": *told} {
+			if g.Activity != state || string(g.Owner) != owner || still && name != "journal" && g.Generation != row.Reading.Generation {
+				t.Errorf("%d: the %s tells %s %s of picture %d, the list %s %s of %d", i, name, g.Activity, g.Owner, g.Generation, state, owner, row.Reading.Generation)
+			}
+		}
+		if want, _ := screenState(row.Reading.Reading); row.ActivityState != want || st.TerminalStatus.ActivityState != want {
+			t.Errorf("%d: the words are %s and %s", i, row.ActivityState, st.TerminalStatus.ActivityState)
+		}
 	}
 }

@@ -210,7 +210,7 @@ func (r *role) row(a agents.Activity) (got rpc.Row) {
 	r.s.t.Helper()
 	r.s.until(fmt.Sprintf("%s of %s is %s", r.pane, r.socket, a), func() bool {
 		for _, row := range r.s.rows() {
-			if row.TerminalControl.PaneID == r.pane && row.TerminalControl.SocketPath == r.socket && row.Reading.Activity == a {
+			if row.TerminalControl.PaneID == r.pane && row.TerminalControl.SocketPath == r.socket && row.Reading.Activity == a && r.s.whole(row.ID) {
 				got = row
 				return true
 			}

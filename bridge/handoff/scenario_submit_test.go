@@ -5,7 +5,6 @@ package handoff
 // bytes that the actor read and what the sender is told.
 
 import (
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -50,13 +49,14 @@ func TestScenario40OnePasteOneEnter(t *testing.T) {
 func TestB1B2B7EnterIsNoSubmit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name string
-		w    ways
-		slow bool
+		name  string
+		w     ways
+		slow  bool
+		texts []string
 	}{
-		{"B1 soon", ways{LineBreak: 100}, false},
-		{"B2 in one read", ways{SameRead: true}, false},
-		{"B7 slow", ways{LineBreak: 100, SameRead: true}, true},
+		{"B1 soon", ways{LineBreak: 100}, false, []string{"one", "two\nlines"}},
+		{"B2 in one read", ways{SameRead: true}, false, []string{"one", "two", "three", "four\nlines\nand\nmore", "five"}},
+		{"B7 slow", ways{LineBreak: 100, SameRead: true}, true, []string{"one", "two\nlines"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +68,7 @@ func TestB1B2B7EnterIsNoSubmit(t *testing.T) {
 			}
 			r := s.actor(socket, c.w)
 			want := ""
-			for _, text := range []string{"one", "two", "three", "four\nlines\nand\nmore", "five"} {
+			for _, text := range c.texts {
 				sent := r.accepted(text)
 				if want += pasted(text); r.bytes() != want {
 					t.Fatalf("read %q", r.bytes())
@@ -96,73 +96,6 @@ func (s *stage) hog() {
 	}
 }
 
-// B26: Enter over an open list of completions takes a suggestion, a second one
-// would submit something else than was sent. No Enter is pressed while it is
-// open; when a human has closed it, the one Enter that lacks may be pressed.
-func TestB26Completions(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	r := s.actor(s.server(), ways{Suggest: true})
-	text := "look at @re"
-	sent, err := r.send(text)
-	if err != nil || sent.SubmissionOutcome != "not_accepted" || !sent.DoNotRetry {
-		t.Fatalf("%v %s: %s", err, sent.Status, sent.Reason)
-	}
-	_, err = s.desk.RetrySubmission(t.Context(), human, rpc.TurnParams{TurnID: sent.TurnID})
-	s.refused(err, "completions")
-	if got := r.bytes(); got != pasteBegin+text+pasteEnd {
-		t.Fatalf("read %q", got)
-	}
-	if row := r.row(agents.Idle); row.Hold != nil {
-		t.Errorf("our own text is taken for a human's: %+v", row.Hold)
-	}
-	r.tell("popup", "")
-	var again rpc.Send
-	s.until("the Enter that lacks may be pressed", func() bool {
-		again, err = s.desk.RetrySubmission(t.Context(), human, rpc.TurnParams{TurnID: sent.TurnID})
-		return err == nil
-	})
-	if again.SubmissionOutcome != "agent_accepted" || r.bytes() != pasted(text) {
-		t.Fatalf("%s: %s, read %q", again.Status, again.Reason, r.bytes())
-	}
-}
-
-// B28: a program that drops all but the first key of a read: keys that act as
-// one step are seen to have had no effect; nothing is pasted over what is left
-// and no Enter is pressed.
-func TestB28OneKeyOfARead(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	r := s.actor(s.server(), ways{FirstKey: true})
-	id := r.ready().ID
-	r.tell("text", "a draft of the human")
-	s.until("seen typing", func() bool { return r.row(agents.Idle).Hold != nil })
-	s.oldDraft(r)
-	sent, err := s.desk.Send(t.Context(), human, rpc.SendParams{ID: id, Request: "task", Explicit: true, AcceptWaitMillis: 50_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := r.bytes()
-	if strings.Contains(got, "task") || strings.Contains(got, "\r") || sent.Delivered || !sent.DoNotRetry {
-		t.Fatalf("%s: %s; read %q", sent.Status, sent.Reason, got)
-	}
-	t.Logf("%s: %s; read %q", sent.Status, sent.Reason, got)
-}
-
-// oldDraft lets the human's last key be long ago.
-func (s *stage) oldDraft(r *role) {
-	s.t.Helper()
-	v, err := s.desk.resolve(r.pane, r.socket)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	_ = s.desk.terminalOf(v).ask(s.t.Context(), func(t *terminal, reply func()) {
-		t.facts.TypedAt = t.facts.TypedAt.Add(-2 * typingQuiet)
-		t.publish()
-		reply()
-	})
-}
-
 // Scenario 47, R48, R49: the agent's process has two rollouts open. Both write
 // the text down: uncertain, whatever comes after. One does: the Turn, its
 // Session and its end are that one's.
@@ -171,7 +104,7 @@ func TestScenario47TwoRollouts(t *testing.T) {
 	t.Run("both", func(t *testing.T) {
 		t.Parallel()
 		s := newStage(t)
-		r := s.actor(s.server(), ways{Rollouts: 2, Takes: []int{0, 1}})
+		r := s.actor(s.server(), ways{Rollouts: 2, Takes: []int{0, 1}, Apart: 100})
 		sent, err := r.send("whose is it?")
 		if err != nil || sent.SubmissionOutcome != "uncertain" || !sent.DoNotRetry || !strings.Contains(sent.Reason, "several") {
 			t.Fatalf("%v %s: %s", err, sent.SubmissionOutcome, sent.Reason)
@@ -232,61 +165,21 @@ func TestScenario61EndBeforeTheScreen(t *testing.T) {
 	in.quiet()
 }
 
-// Scenario 53: what the agent would take as a command of its own is refused as
-// a task and as an answer; no Session, Turn or receipt comes of it.
-func TestScenario53Commands(t *testing.T) {
+// A turn that is over before its work was drawn: the text that left the composer
+// was ours, nobody typed; the next task may go at once.
+func TestQuickTurnIsNoTyping(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	r := s.actor(s.server(), ways{})
-	id := r.ready().ID
-	for _, text := range []string{"/clear", "/status", "  /model", "\n/clear\nand more", "!ls"} {
-		for _, more := range []func(*rpc.SendParams){func(*rpc.SendParams) {}, explicitly} {
-			_, err := r.send(text, more, withID("msg-53"))
-			s.refused(err, "begins with")
+	r := s.actor(s.server(), ways{Quick: true})
+	for _, text := range []string{"one", "two", "three"} {
+		sent, err := s.desk.Send(t.Context(), human, rpc.SendParams{ID: r.ready().ID, Request: text, Explicit: true, AcceptWaitMillis: 50_000})
+		if err != nil || sent.SubmissionOutcome != "agent_accepted" {
+			t.Fatalf("%s: %v %+v", text, err, sent)
 		}
+		s.until("its end", func() bool { return s.turn(sent.TurnID).FinalText == "done" })
+		s.until("it is seen", func() bool { return r.row(agents.Idle).Reading.Draft == "" })
 	}
-	if row := r.ready(); row.Managed.SessionID != nil || row.Managed.TurnCount != 0 {
-		t.Errorf("%+v", row.Managed)
-	}
-	if l, err := s.desk.Turns(t.Context(), human, rpc.TurnsParams{All: true}); err != nil || len(l) != 0 {
-		t.Errorf("%v %+v", err, l)
-	}
-	sent, err := r.send("a task", withID("msg-53")) // the refused ones took no receipt
-	if err != nil || sent.SubmissionOutcome != "agent_accepted" {
-		t.Fatalf("%v %+v", err, sent)
-	}
-	for _, text := range []string{"/clear", "/status", "  /model"} {
-		_, err := s.desk.Respond(t.Context(), human, rpc.RespondParams{TurnID: sent.TurnID, Request: text})
-		s.refused(err, "begins with")
-	}
-	_, err = s.send(id, "/clear", func(p *rpc.SendParams) { p.ID, p.SessionID = "", sent.SessionID })
-	s.refused(err, "begins with")
-	if got := r.bytes(); got != pasted("a task") {
-		t.Fatalf("read %q", got)
-	}
-}
-
-// B49: a text that looks like a command for a shell is never the way to start
-// something: a pane without an agent refuses it, an agent that works gets no
-// byte of it.
-func TestB49NoLaunchByTyping(t *testing.T) {
-	t.Parallel()
-	s := newStage(t)
-	socket := s.server()
-	r := s.actor(socket, ways{})
-	r.accepted("work")
-	_, err := s.send(r.pane, "codex --yolo")
-	s.refused(err, "working")
-	shell := s.tmux(socket, "new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh")
-	mark := s.dir + "/launched"
-	_, err = s.send(shell, "touch "+mark)
-	s.refused(err, "")
-	if got := r.bytes(); got != pasted("work") {
-		t.Fatalf("read %q", got)
-	}
-	s.tmux(socket, "send-keys", "-t", shell, "touch "+mark+".human", "Enter") // the shell works: what was typed before would have run
-	s.until("the shell's own command", func() bool { _, err := os.Stat(mark + ".human"); return err == nil })
-	if _, err := os.Stat(mark); err == nil {
-		t.Fatal("the task ran as a command")
+	if row := r.row(agents.Idle); row.Hold != nil {
+		t.Errorf("%+v", row.Hold)
 	}
 }
