@@ -55,6 +55,13 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 		out.TerminalScan.Agents = append(out.TerminalScan.Agents, string(a.Kind()))
 	}
 	seen := map[string]bool{}
+	var older map[string][]Turn
+	if p.All {
+		var err error
+		if older, err = d.bySession(); err != nil {
+			return rpc.List{}, err
+		}
+	}
 	for _, v := range d.views(p.Socket) {
 		if v.current != nil {
 			seen[v.current.ID] = true
@@ -62,7 +69,11 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 		if p.Agent != "" && string(v.kind) != p.Agent {
 			continue
 		}
-		out.Terminals = append(out.Terminals, d.row(v, c))
+		r := d.row(v, c)
+		if v.session != nil {
+			r.Managed.History = d.history(v, c, older[v.session.ID])
+		}
+		out.Terminals = append(out.Terminals, r)
 	}
 	slices.SortFunc(out.TerminalScan.Agents, strings.Compare)
 	out.TerminalScan.TerminalCount = len(out.Terminals)
@@ -71,6 +82,42 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 	out.Servers, _ = d.Servers(context.Background())
 	slices.SortFunc(out.Servers, func(a, b rpc.Server) int { return strings.Compare(a.Socket, b.Socket) })
 	return out, nil
+}
+
+// historyMost bounds the Turns of one row's history.
+const historyMost = 100
+
+// bySession are all stored Turns by their Session, newest first.
+func (d *Desk) bySession() (map[string][]Turn, error) {
+	out := map[string][]Turn{}
+	err := d.db.View(func(tx *store.Tx) error {
+		return turns.Newest(tx, func(_ string, t Turn, _ store.Rev) (bool, error) {
+			if s := out[t.SessionID]; len(s) <= historyMost {
+				out[t.SessionID] = append(s, t)
+			}
+			return true, nil
+		})
+	})
+	return out, err
+}
+
+// history draws the Turns that the row does not show already. They keep only
+// the actions of a Turn that nothing runs in (CONTRACT-outputs §2.2).
+func (d *Desk) history(v *view, c rpc.Caller, ts []Turn) []rpc.Turn {
+	var out []rpc.Turn
+	for _, t := range ts {
+		if v.current != nil && t.ID == v.current.ID || v.recent != nil && t.ID == v.recent.ID || len(out) == historyMost {
+			continue
+		}
+		doc := turnDoc(&t, nil)
+		for name, a := range d.turnActions(&t, nil, c) {
+			if name == "close" || name == "retry_callback" {
+				doc.AvailableActions[name] = a
+			}
+		}
+		out = append(out, doc)
+	}
+	return out
 }
 
 // unavailable are Turns whose terminal is not there now: those that are still

@@ -13,7 +13,7 @@ import (
 // This file holds tests of rows and of the view of a screen (R22, R23, R28, R35).
 
 // R22: one row a live agent pane, its Session and current or newest Turn in it;
-// the Turns before are one call away (the reference nests them with all=true).
+// the Turns before are nested with all=true only, and are one call away.
 func TestR22OneRowAPane(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -45,6 +45,25 @@ func TestR22OneRowAPane(t *testing.T) {
 	list, err := b.desk.Turns(t.Context(), human, rpc.TurnsParams{All: true, TerminalID: at[p.id].ID})
 	if err != nil || len(list) != 2 || list[0].TurnID != two.TurnID || list[1].TurnID != one.TurnID {
 		t.Errorf("history: %+v %v", list, err)
+	}
+	all, err := b.desk.List(t.Context(), human, rpc.ListParams{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all.Terminals {
+		h := r.Managed.History
+		if r.ID != at[p.id].ID {
+			if len(h) > 0 {
+				t.Errorf("%s: %+v", r.ID, h)
+			}
+			continue
+		}
+		if len(h) != 1 || h[0].TurnID != one.TurnID || len(h[0].AvailableActions) != 2 || h[0].AvailableActions["close"].Tool == "" || h[0].AvailableActions["status"].Tool == "" {
+			t.Errorf("history %+v", h)
+		}
+	}
+	if h := b.row(p, agents.Idle).Managed.History; h != nil {
+		t.Errorf("history without all: %+v", h)
 	}
 	if v := b.listOf(human).ActionContracts.Version; v != 28 { // R28
 		t.Errorf("action contract %d", v)

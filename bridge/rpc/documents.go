@@ -186,6 +186,8 @@ type Managed struct {
 	SessionCount    int     `json:"session_count"`
 	BindingStatus   string  `json:"binding_status,omitempty"`
 	NativeThreadID  string  `json:"native_thread_id,omitempty"`
+	// History are the Session's other Turns, newest first; only of a list of all.
+	History []Turn `json:"history,omitempty"`
 }
 
 // Action is one entry of available_actions: absent means not allowed now.
