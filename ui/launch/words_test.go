@@ -25,7 +25,7 @@ func TestB19WordsOfWhatIsStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the started program's words", func() bool { _, err := os.Stat(file); return err == nil })
-	if b, _ := os.ReadFile(file); string(b) != "x;\n;;\n-l\nit's; $HOME\nsidebar\n" {
+	if b, _ := os.ReadFile(file); string(b) != "x;\n;;\n-l\nit's; $HOME\nsidebar\n--own-pane\n" {
 		t.Errorf("the program's words: %q", b)
 	}
 	if _, err := x.Open(ctx, 120, 30, dir); err != nil {
