@@ -228,6 +228,7 @@ func (m *model) send(rt *rapid.T, scope string) {
 			if slices.Sort(known); len(known) > 0 {
 				r.session = known[which%len(known)]
 				r.pane = m.where[r.session]
+				m.reached["for a session"]++
 			} else {
 				r.scope = scopeFollow
 			}
@@ -514,17 +515,7 @@ func (m *model) agent(rt *rapid.T, p *player) {
 	case what == "approved" && blocked:
 		p.set(func(p *player) { p.activity, p.owner = agents.Working, agents.OwnerComposer })
 	case what == "another conversation" && !blocked && rapid.IntRange(0, 2).Draw(rt, "rare") == 0:
-		m.upset(p.id, "another conversation")
-		m.mu.Lock()
-		delete(m.runs, p.pid)
-		m.count++
-		name := fmt.Sprint("conversation-", m.count)
-		m.mu.Unlock()
-		p.set(func(p *player) {
-			p.native, p.activity, p.asks = name, agents.Idle, false
-			p.add(agents.LogEvent{Kind: agents.LogSession})
-		})
-		m.reach("switched")
+		m.leaveConversation(p)
 	case what == "exit" && rapid.IntRange(0, 3).Draw(rt, "rare") == 0:
 		m.upset(p.id, "the agent ended")
 		m.mu.Lock()
@@ -533,6 +524,22 @@ func (m *model) agent(rt *rapid.T, p *player) {
 		m.w.leave(p)
 		m.reach("exited")
 	}
+	synctest.Wait()
+}
+
+// leaveConversation is a human who begins another one.
+func (m *model) leaveConversation(p *player) {
+	m.upset(p.id, "another conversation")
+	m.mu.Lock()
+	delete(m.runs, p.pid)
+	m.count++
+	name := fmt.Sprint("conversation-", m.count)
+	m.mu.Unlock()
+	p.set(func(p *player) {
+		p.native, p.activity, p.asks = name, agents.Idle, false
+		p.add(agents.LogEvent{Kind: agents.LogSession})
+	})
+	m.reach("switched")
 	synctest.Wait()
 }
 

@@ -94,6 +94,11 @@ func (t *terminal) bind(c *carried) {
 		s := c.session
 		t.session = &s
 	}
+	for _, o := range t.following() { // sent into the same Session before it was bound
+		if o.session.ID == c.session.ID {
+			o.session = c.session
+		}
+	}
 }
 
 // adopt gives a Turn that the agent took in another conversation than its

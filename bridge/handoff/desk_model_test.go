@@ -21,6 +21,7 @@ package handoff
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,7 +38,16 @@ import (
 	"akk/store"
 )
 
+// fewSchedules is how many the suite runs; make rapid runs 10,000.
+const fewSchedules = "20"
+
 func TestDeskSchedules(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	few := checks.Value.String() == checks.DefValue
+	if few {
+		_ = checks.Value.Set(fewSchedules)
+		defer func() { _ = checks.Value.Set(checks.DefValue) }()
+	}
 	reached := map[string]int{}
 	root := t.TempDir()
 	schedule := 0
@@ -47,8 +57,11 @@ func TestDeskSchedules(t *testing.T) {
 		defer os.RemoveAll(dir)
 		rapid.SyncTest(rt, func(rt *rapid.T) { runSchedule(rt, dir, reached) })
 	})
+	if few || t.Failed() {
+		return
+	}
 	for _, what := range []string{"agent_accepted", "not_accepted", "uncertain", "aborted", "refused", "replayed", "crashed", "held", "cancel", "close", "respond", "delivered",
-		"switched", "exited", "cleared", "restored", "completed", "point store.commit", "point handoff.enter", "point handoff.clear", "point outbox.leased"} {
+		"switched", "exited", "for a session", "cleared", "restored", "completed", "point store.commit", "point handoff.enter", "point handoff.clear", "point outbox.leased"} {
 		if reached[what] == 0 {
 			t.Errorf("no schedule came to %q", what)
 		}
@@ -113,7 +126,8 @@ func (m *model) check(rt *rapid.T) {
 }
 
 var steps = []string{"on", "on", "on", "on", "on", "on", "on", "on", "time", "time", "send", "send", "keyboard", "agent", "agent", "manage", "take", "hand back", "outcome", "lost", "watch",
-	"restore", "start", "crash", "kill at a point", "restart", "a question", "a question", "over a draft"}
+	"restore", "start", "crash", "kill at a point", "restart", "a question", "a question", "over a draft",
+	"for a session", "for a session"}
 
 // step is one thing that happens.
 func (m *model) step(rt *rapid.T) {
@@ -148,6 +162,12 @@ func (m *model) step(rt *rapid.T) {
 			m.on(rt, "")
 			m.manage(rt, "respond")
 		}
+	case "for a session": // whose conversation a human may have left
+		if p != nil && !m.working(p) && rapid.Bool().Draw(rt, "left") {
+			m.leaveConversation(p)
+			m.idle(100 * time.Millisecond)
+		}
+		m.send(rt, scopeExact)
 	case "over a draft": // that a human left there
 		if p != nil && !m.working(p) && m.hands(p) {
 			m.draft(p)
