@@ -120,6 +120,8 @@ func (s *stage) server() (socket string) {
 	socket = filepath.Join(s.dir, fmt.Sprint("t", len(s.sockets)))
 	s.tmux(socket, "new-session", "-d", "-s", "s", "-x", "80", "-y", "24", "exec /bin/sh")
 	s.sockets = append(s.sockets, socket)
+	// Nothing is left behind by a test binary that is killed.
+	s.tmux(socket, "run-shell", "-b", fmt.Sprintf("while kill -0 %d 2>/dev/null; do sleep 2; done; tmux -S %s kill-server", os.Getpid(), socket))
 	s.attach(s.desk, socket)
 	return socket
 }
