@@ -356,12 +356,17 @@ func (d Dispatch) draft(e Event) (Dispatch, []Effect) {
 	}
 	if shown || d.blind() {
 		d.Seen = shown
+		if at := e.Now.Add(ms(d.Plan.SettleMillis, settleDefault)); shown && at.After(d.SettleAt) {
+			d.SettleAt = at // it looked at the text as late as it drew it (B7)
+		}
 		d.Phase = PhaseConfirm
 		c := d.commit("text_injected")
 		d.Await = c.Commit
 		return d, []Effect{c}
 	}
 	switch r := e.Facts.Reading; {
+	case stands(r, d.Text):
+		return d.end(PhaseWatch, OutcomeNotAccepted, "a list of completions is open over the text, Enter would take a suggestion"+textLeft)
 	case r.Composer == agents.ComposerDraft:
 		return d.end(PhaseWatch, OutcomeNotAccepted, "the composer shows something else than the text that was sent"+textLeft)
 	case r.Composer == agents.ComposerEmpty && r.Owner == agents.OwnerComposer:

@@ -57,6 +57,7 @@ func TestB1B2B7EnterIsNoSubmit(t *testing.T) {
 		{"B1 soon", ways{LineBreak: 100}, false, []string{"one", "two\nlines"}},
 		{"B2 in one read", ways{SameRead: true}, false, []string{"one", "two", "three", "four\nlines\nand\nmore", "five"}},
 		{"B7 slow", ways{LineBreak: 100, SameRead: true}, true, []string{"one", "two\nlines"}},
+		{"B7 late", ways{LineBreak: 100, Late: 400}, false, []string{"one"}}, // it looks at the paste when a fixed pause would be over
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
