@@ -32,7 +32,7 @@ func (d *Desk) watchUnkept(ctx context.Context, c rpc.Caller, live *liveTurn, s 
 		return
 	}
 	told := route(c) != nil
-	s.ObservationMode = "terminal_watch"
+	s.ObservationMode, s.WatchID = "terminal_watch", id
 	s.Capabilities = rpc.Capabilities{Callback: told, InteractionNotify: told}
 	s.Reason = "the store could not keep a turn for it; the watch " + id + " tells its end"
 }

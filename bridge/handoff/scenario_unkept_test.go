@@ -59,7 +59,7 @@ func TestScenario56StoreBroken(t *testing.T) {
 	s, r, host, session := spoiled(t)
 	in := s.bridge(host, rpc.OutcomeAccepted)
 	sent := s.explicit(host, r, "by hand", "msg-56")
-	if sent.AgentAcceptance != "proven" || sent.ManagementMode != "unmanaged" || sent.ObservationMode != "terminal_watch" || !sent.Capabilities.Callback ||
+	if sent.AgentAcceptance != "proven" || sent.ManagementMode != "unmanaged" || sent.ObservationMode != "terminal_watch" || !strings.HasPrefix(sent.WatchID, "terminal-watch-") || !sent.Capabilities.Callback ||
 		!strings.Contains(sent.Reason, "terminal-watch-user-send-") {
 		t.Fatalf("%s %s %s: %s; %+v", sent.AgentAcceptance, sent.ManagementMode, sent.ObservationMode, sent.Reason, sent.Capabilities)
 	}

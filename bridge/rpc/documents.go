@@ -293,6 +293,7 @@ type Send struct {
 	ConversationID          string       `json:"conversation_id"`
 	TerminalID              string       `json:"terminal_id"`
 	MessageID               string       `json:"message_id"`
+	WatchID                 string       `json:"watch_id,omitempty"` // of a send without a Turn (R50)
 	Scope                   string       `json:"scope"`
 	Status                  string       `json:"status"`             // async_pending | submission_pending_acceptance | submission_not_accepted | submission_uncertain | submission_aborted
 	SubmissionOutcome       string       `json:"submission_outcome"` // agent_accepted | pending_acceptance | not_accepted | uncertain | aborted
