@@ -144,10 +144,10 @@ func (c *chaos) step() bool {
 		if n -= o.weight; n >= 0 {
 			continue
 		}
-		did := c.time(o.name)
+		did, began := c.time(o.name), time.Now()
 		cmd := o.do(c)
 		c.counts[o.name]++
-		c.note(o.name, strings.Join(cmd, " "))
+		c.note(o.name, strings.Join(cmd, " "), began)
 		if cmd != nil {
 			c.tmux(cmd...)
 		}
@@ -166,12 +166,14 @@ func (c *chaos) step() bool {
 // maxOps is how many operations are kept: more than clientWithin has.
 const maxOps = 1000
 
-func (c *chaos) note(name, more string) {
+// note keeps an operation, by when it began: what does all itself (a kill -9)
+// may end seconds after the server.
+func (c *chaos) note(name, more string, at time.Time) {
 	text := strings.TrimSpace(name + " " + more)
 	if len(text) > 80 {
 		text = text[:80]
 	}
-	c.ops = append(c.ops, chaosOpAt{name, text, time.Now()})
+	c.ops = append(c.ops, chaosOpAt{name, text, at})
 	if len(c.ops) > maxOps {
 		c.ops = c.ops[1:]
 	}

@@ -487,7 +487,7 @@ func (c *chaos) startDaemon() {
 	if _, ok := p.wait("open"); !ok && c.alive() {
 		c.t.Fatalf("the daemon did not open: %s", p.errors())
 	}
-	c.note("daemon starts", "")
+	c.note("daemon starts", "", time.Now())
 	if c.rnd != nil && c.rnd.IntN(5) > 0 { // else changes come while its clients attach, which is the other known crash
 		c.attached()
 	}
