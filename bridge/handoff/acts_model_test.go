@@ -282,7 +282,9 @@ func (m *model) result(r *request, s rpc.Send) {
 		if m.took[r.text] == 0 {
 			m.fault("%s is told accepted, no agent took it", r.id)
 		}
-		m.bind(s.SessionID, r.text, r.pane)
+		if r.scope != scopeExact { // which stays where it was sent, whatever took it
+			m.bind(s.SessionID, r.text, r.pane)
+		}
 	}
 }
 
@@ -534,6 +536,7 @@ func (m *model) leaveConversation(p *player) {
 	delete(m.runs, p.pid)
 	m.count++
 	name := fmt.Sprint("conversation-", m.count)
+	m.leftAt[p.id] = time.Now()
 	m.mu.Unlock()
 	p.set(func(p *player) {
 		p.native, p.activity, p.asks = name, agents.Idle, false
