@@ -61,6 +61,7 @@ type Desk struct {
 	tallies  map[string]tally         // by session, as of the start of the daemon
 	claims   map[string]chan struct{} // request ids that are being handed over
 	offers   offers                   // which scope a Host was shown
+	recents  recents                  // the journal's end
 	shows    shows
 	watches  map[string]Watch // active ones, by id
 	retained retention        // ended Turns that are to be closed

@@ -20,8 +20,6 @@ import (
 
 const (
 	excerptMax    = 4000 // characters (CONTRACT-outputs §3.1)
-	recentMax     = 10   // events
-	recentScan    = 2000 // newest journal entries looked through for them
 	screenTimeout = 3 * time.Second
 )
 
@@ -168,29 +166,6 @@ func tail(s string, n int) string {
 		return s
 	}
 	return string(r[len(r)-n:])
-}
-
-// recent returns the newest journal entries that fit, oldest first.
-func (d *Desk) recent(fits func(rpc.Event) bool) []rpc.Event {
-	out := []rpc.Event{}
-	_ = d.db.View(func(tx *store.Tx) error {
-		_, last := journal.Bounds(tx)
-		from := uint64(0)
-		if last > recentScan {
-			from = last - recentScan
-		}
-		_, _, err := journal.Read(tx, from, recentScan, func(_ uint64, e rpc.Event) error {
-			if fits(e) {
-				out = append(out, e)
-			}
-			return nil
-		})
-		return err
-	})
-	if len(out) > recentMax {
-		out = out[len(out)-recentMax:]
-	}
-	return out
 }
 
 // Screen shows the live screen of any pane, an agent's or not.
