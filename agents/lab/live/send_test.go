@@ -76,9 +76,8 @@ func TestLiveQueue(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { two = second.Send(a, other) })
 		// It stands in the agent's queue before the first answer goes on.
-		if _, err := c.s.WaitScreen(c.T.Context(), "the queued task", func(s lab.Screen) bool { return s.Has(other) }); err != nil {
-			c.T.Error(err)
-		}
+		queued := map[agents.Kind]string{agents.Codex: "Messages to be submitted", agents.Claude: "Press up to edit queued messages"}
+		c.see(queued[c.s.Binary.Agent], other)
 		c.s.Model.Open()
 		wg.Wait()
 		if two.TurnID == "" || two.Scope != "terminal_user_explicit" {
