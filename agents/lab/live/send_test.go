@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"sync"
 	"testing"
+	"time"
 
 	"akk/agents"
 	"akk/agents/lab"
@@ -67,10 +68,12 @@ func TestLiveQueue(t *testing.T) {
 	each(t, lab.Options{}, func(c *scene) {
 		one := c.running(c.host, held)
 		second := c.Host("host-b")
-		r, _ := second.List().Pane(c.s.Pane)
-		a := r.AvailableActions["send"]
-		if a.Scope != "terminal_user_explicit" {
-			c.T.Fatalf("a busy terminal offers %+v", a)
+		var a product.Action
+		for end := time.Now().Add(time.Minute); a.Scope != "terminal_user_explicit"; time.Sleep(50 * time.Millisecond) { // not between two frames
+			r, _ := second.List().Pane(c.s.Pane)
+			if a = r.AvailableActions["send"]; time.Now().After(end) {
+				c.T.Fatalf("a busy terminal offers %+v", a)
+			}
 		}
 		var two product.Sent
 		var wg sync.WaitGroup
