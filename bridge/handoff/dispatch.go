@@ -404,6 +404,8 @@ func (d *Dispatch) intruder(f Facts) (stop bool, outcome, why string) {
 		return true, OutcomeNotAccepted, "a " + f.Hold.By + " took the terminal while the text was being typed"
 	case f.Background:
 		return true, d.unentered(), "the agent was put into the background while the text was being typed"
+	case d.Turn.Scope == scopeExact && len(exact(f)) > 0: // R57
+		return true, d.unentered(), "the agent's conversation was changed while the text was being typed"
 	case !d.Turn.Steer && f.Reading.Activity == agents.Working && f.Reading.Composer == agents.ComposerEmpty:
 		return true, d.unentered(), "the agent began to work while the text was being typed"
 	case d.blind() && fused(f.Reading, d.Text):

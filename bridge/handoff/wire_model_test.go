@@ -283,8 +283,7 @@ func (m *model) asked(w *wire, wr panes.Write) {
 		if r = m.meant(pane, p.text); r == nil || r.pane != pane {
 			m.fault("no input without proof: Enter onto %q", p.text)
 		}
-		// No fence here: a switch between the text and its Enter is not looked
-		// for yet (R57 asks for it).
+		m.fence(r, p) // R57
 	case string(wr.Keys) == "\x03":
 		if p.activity != agents.Working || p.text != "" {
 			m.fault("no input without proof: an interrupt while the agent is %s and its composer holds %q", p.activity, p.text)
