@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -32,13 +31,6 @@ func (s *server) success(a *answer) *sdk.CallToolResult {
 	}
 }
 
-// inTools says in a Host's words what the desk says in the command line's.
-var inTools = strings.NewReplacer(
-	"run `akk list`", "call agent_knock_knock_list",
-	"run akk list", "call agent_knock_knock_list",
-	"run `akk status`", "call agent_knock_knock_status",
-)
-
 // code is the code of a refusal, "" of any other error.
 func code(err error) string {
 	var e *rpc.Error
@@ -60,7 +52,7 @@ func failure(err error) *sdk.CallToolResult {
 			e.Code, e.Cure = rpc.CodeUnavailable, "try again: the daemon is started by the next call"
 		}
 	}
-	next := inTools.Replace(e.Cure)
+	next := hostWords(e.Cure)
 	text := scrub(e.Message)
 	if next != "" {
 		text += "\nNext: " + next

@@ -120,7 +120,7 @@ func sendText(s *rpc.Send) string {
 		if s.SafeToRetry {
 			next := "send it again when agent_knock_knock_list offers send for the terminal"
 			if s.Cure != "" && !strings.HasPrefix(s.Cure, "send it again") {
-				next = inTools.Replace(s.Cure)
+				next = hostWords(s.Cure)
 			}
 			return "Nothing was typed" + why + ".\nNext: " + next + "."
 		}
