@@ -39,6 +39,8 @@ const (
 type Handler interface {
 	Output(pane string, data []byte) // data is only valid during the call
 	Notify(name, args string)
+	// Flush is called when all that was read is handed over.
+	Flush()
 	// Exit is the last call. reason is tmux's word after %exit, err is not nil
 	// for a crash or a time-out.
 	Exit(reason string, err error)
@@ -304,6 +306,7 @@ func (c *Client) read() {
 		guard.restart()
 		c.parser.Feed(buf[:n], sink{c})
 		guard.stop()
+		c.h.Flush()
 		if err != nil {
 			break
 		}

@@ -97,6 +97,7 @@ func (l *listener) Output(_ string, data []byte) { l.note(func() { l.output.Writ
 func (l *listener) Notify(name, args string) {
 	l.note(func() { l.notices = append(l.notices, name+" "+args) })
 }
+func (l *listener) Flush() {}
 func (l *listener) Exit(reason string, err error) {
 	l.note(func() { l.exits++; l.reason, l.err = reason, err })
 }

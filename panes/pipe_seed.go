@@ -161,7 +161,7 @@ func (p *pipes) plant(m *mirror, o *opening) {
 		return
 	}
 	s.background.Add(1)
-	r, err := readPipe(fd, func(b []byte) { s.output(c, m.id, b) }, func() {
+	r, err := readPipe(fd, func(b []byte) { s.output(c, m.id, b); poke(s.wake) }, func() {
 		s.post(func() { p.ended(m, c) })
 		s.background.Done()
 	})

@@ -3,7 +3,6 @@ package panes
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,10 +72,10 @@ func processFacts(pid int) (agents.Process, bool) {
 }
 
 func processChildren(pid int) []int {
-	tasks, _ := filepath.Glob(procFile(pid, "task/*/children"))
+	tasks, _ := os.ReadDir(procFile(pid, "task"))
 	var out []int
 	for _, t := range tasks {
-		b, err := os.ReadFile(t)
+		b, err := os.ReadFile(procFile(pid, "task/"+t.Name()+"/children"))
 		if err != nil {
 			continue
 		}

@@ -64,7 +64,6 @@ type Server struct {
 	slab   []byte
 	spare  []item        // the queue before
 	wake   chan struct{} // something to do
-	fed    chan struct{} // output has come
 	closed bool
 	ended  chan struct{}
 
@@ -83,27 +82,31 @@ type Server struct {
 		byID  map[string]*published
 	}
 
+	turn  sync.Mutex // one round at a time
+	clock *time.Timer
+
 	// loop only
-	sessions map[string]*session
-	mirrors  map[string]*mirror
-	subs     map[*subscription]struct{}
-	timers   []timer
-	wanted   []string // sessions that wait for a client
-	starting *session // the one client that is on its way
-	asked    time.Time
-	stirred  time.Time // of the newest notification that all clients get
-	calming  bool
-	asking   bool // comeBack runs
-	dirty    []*mirror
-	news     []Update // found by take, told after it is published
-	listing  bool
-	relist   bool
-	lastList time.Time
-	backoff  time.Duration
-	gone     bool
-	serial   int // of writes
-	settle   settling
-	audits   AuditCount
+	began, armed time.Time // of the newest round; of the clock
+	sessions     map[string]*session
+	mirrors      map[string]*mirror
+	subs         map[*subscription]struct{}
+	timers       []timer
+	wanted       []string // sessions that wait for a client
+	starting     *session // the one client that is on its way
+	asked        time.Time
+	stirred      time.Time // of the newest notification that all clients get
+	calming      bool
+	asking       bool // comeBack runs
+	dirty        []*mirror
+	news         []Update // found by take, told after it is published
+	listing      bool
+	relist       bool
+	lastList     time.Time
+	backoff      time.Duration
+	gone         bool
+	serial       int // of writes
+	settle       settling
+	audits       AuditCount
 }
 
 type published struct {
@@ -143,7 +146,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 		o.Owner = "akk"
 	}
 	s := &Server{id: id, version: version, tmux: bin, o: o, nonce: strings.ToLower(rand.Text()[:10]), log: o.Logger.With("socket", o.Socket),
-		wake: make(chan struct{}, 1), fed: make(chan struct{}, 1), ended: make(chan struct{}),
+		wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}, settle: settle}
 	s.pub.byID = map[string]*published{}
 	s.life, s.die = context.WithCancel(context.Background())
@@ -177,6 +180,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 			close(ready)
 		})
 	})
+	s.clock = time.NewTimer(time.Hour)
+	s.armed = time.Now().Add(time.Hour)
 	go s.loop()
 	select {
 	case <-ready:
@@ -271,7 +276,6 @@ func (s *Server) output(from *session, pane string, data []byte) {
 		}})
 		return
 	}
-	poke(s.fed)
 }
 
 // maxSpare is how many items a queue may hold that is kept for later.
@@ -305,58 +309,78 @@ func poke(c chan struct{}) {
 // more than what it shows. After a pause the first begins at once.
 const pace = time.Millisecond
 
+// loop carries out what is posted and what is due. Everything that is said to
+// run "on the loop" runs in a round, and one round is at a time: the loop's own,
+// or that of a reader which finds nobody at work (flush).
 func (s *Server) loop() {
-	armed := time.Now().Add(time.Hour)
-	clock := time.NewTimer(time.Hour)
-	defer clock.Stop()
+	defer s.clock.Stop()
 	for {
-		began := time.Now()
-		s.qmu.Lock()
-		batch := s.queue
-		s.queue, s.queued = s.spare[:0], 0
-		s.qmu.Unlock()
-		for i := range batch {
-			if it := &batch[i]; it.do != nil {
-				it.do()
-			} else {
-				s.feed(it)
-			}
-			batch[i] = item{}
-		}
-		s.spare = batch
-		if cap(batch) > maxSpare {
-			s.spare = nil
-		}
-		s.showDirty()
-		now := time.Now()
-		for len(s.timers) > 0 && !s.timers[0].at.After(now) {
-			do := s.timers[0].do
-			s.timers = s.timers[1:]
-			do()
-		}
+		s.turn.Lock()
+		s.round()
 		if s.gone {
-			s.finish()
+			s.finish() // turn is kept: no reader begins another round
 			return
 		}
-		// The clock is set only forward in time: setting it costs more than a
-		// round for nothing.
-		if len(s.timers) > 0 && (s.timers[0].at.Before(armed) || !armed.After(time.Now())) {
-			armed = s.timers[0].at
-			clock.Reset(max(time.Until(armed), 0))
-		}
+		s.turn.Unlock()
 		select {
 		case <-s.wake:
-		case <-clock.C:
-		case <-s.fed:
-			if rest := pace - time.Since(began); rest > 0 {
-				armed = time.Now().Add(rest)
-				clock.Reset(rest)
-				select {
-				case <-s.wake:
-				case <-clock.C:
-				}
-			}
+		case <-s.clock.C:
 		}
+	}
+}
+
+// flush shows what a reader has just queued, in its own goroutine: waking the
+// loop for it costs more than the round.
+func (s *Server) flush() {
+	if !s.turn.TryLock() {
+		poke(s.wake)
+		return
+	}
+	defer s.turn.Unlock()
+	if rest := pace - time.Since(s.began); rest > 0 {
+		if due := time.Now().Add(rest); due.Before(s.armed) || !s.armed.After(time.Now()) {
+			s.armed = due
+			s.clock.Reset(rest)
+		}
+		return
+	}
+	s.round()
+	if s.gone {
+		poke(s.wake)
+	}
+}
+
+// round does all that is there to do; turn is held.
+func (s *Server) round() {
+	s.began = time.Now()
+	s.qmu.Lock()
+	batch := s.queue
+	s.queue, s.queued = s.spare[:0], 0
+	s.qmu.Unlock()
+	for i := range batch {
+		if it := &batch[i]; it.do != nil {
+			it.do()
+		} else {
+			s.feed(it)
+		}
+		batch[i] = item{}
+	}
+	s.spare = batch
+	if cap(batch) > maxSpare {
+		s.spare = nil
+	}
+	s.showDirty()
+	now := time.Now()
+	for len(s.timers) > 0 && !s.timers[0].at.After(now) {
+		do := s.timers[0].do
+		s.timers = s.timers[1:]
+		do()
+	}
+	// The clock is set only forward in time: setting it costs more than a round
+	// for nothing.
+	if len(s.timers) > 0 && (s.timers[0].at.Before(s.armed) || !s.armed.After(time.Now())) {
+		s.armed = s.timers[0].at
+		s.clock.Reset(max(time.Until(s.armed), 0))
 	}
 }
 

@@ -51,6 +51,9 @@ type session struct {
 // Output runs on the reader's goroutine.
 func (c *session) Output(pane string, data []byte) { c.s.output(c, pane, data) }
 
+// Flush runs on the reader's goroutine.
+func (c *session) Flush() { c.s.flush() }
+
 // Notify runs on the reader's goroutine; it keeps the place in the stream.
 func (c *session) Notify(name, args string) { c.s.post(func() { c.s.notified(c, name, args) }) }
 

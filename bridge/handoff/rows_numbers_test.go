@@ -1,9 +1,12 @@
 package handoff
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
+
+	fast "github.com/segmentio/encoding/json"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -67,6 +70,40 @@ func TestR22OneRowAPane(t *testing.T) {
 	}
 	if v := b.listOf(human).ActionContracts.Version; v != 28 { // R28
 		t.Errorf("action contract %d", v)
+	}
+}
+
+// The writer of lists and statuses writes what encoding/json does.
+func TestRowsAreWrittenAlike(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p, q, r := b.w.play(), b.w.play(), b.w.play()
+	one := b.sendAs(host("a"), p, "one <b>&\u2028\"\\ ä")
+	p.complete("<i>done</i> & \u2029 \x7f 日本\n")
+	b.sendAs(human, p, "two")
+	b.row(q, agents.Idle)
+	r.set(func(p *player) { p.activity, p.owner = agents.Blocked, agents.OwnerApproval })
+	if _, err := b.desk.Takeover(t.Context(), human, rpc.HoldParams{ID: b.row(q, agents.Idle).ID, Note: `a "note" <x>`}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []rpc.Caller{human, host("a"), {Kind: "agent", TerminalID: b.row(q, agents.Idle).ID}} {
+		l, err := b.desk.List(t.Context(), c, rpc.ListParams{All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.desk.Status(t.Context(), c, rpc.StatusParams{TurnID: one.TurnID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []any{l, s} {
+			want, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := fast.Marshal(v); err != nil || string(got) != string(want) {
+				t.Fatalf("%v\n%s\n%s", err, got, want)
+			}
+		}
 	}
 }
 

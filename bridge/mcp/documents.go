@@ -127,12 +127,12 @@ func (d *Documents) fill(line []byte) []byte {
 // are all there is to escape.
 func appendText(out []byte, doc json.RawMessage) []byte {
 	out = append(out, '"')
-	for {
-		i := bytes.IndexAny(doc, `"\`)
-		if i < 0 {
-			return append(append(out, doc...), '"')
+	from := 0
+	for i, c := range doc {
+		if c == '"' || c == '\\' {
+			out = append(append(out, doc[from:i]...), '\\', c)
+			from = i + 1
 		}
-		out = append(append(out, doc[:i]...), '\\', doc[i])
-		doc = doc[i+1:]
 	}
+	return append(append(out, doc[from:]...), '"')
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	gc "runtime/debug"
 
 	"akk/bridge/host"
 	"akk/bridge/rpc"
@@ -25,6 +26,9 @@ With --profile the Host is called back by a command of its own: see
 docs/host-profile.md. A profile that can't be used is told by every tool.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			// A bridge holds next to nothing and answers with much: without more
+			// room every third list would wait for a collection.
+			gc.SetGCPercent(400)
 			out := a.out
 			if f, ok := out.(*os.File); ok && f == os.Stdout {
 				os.Stdout = os.Stderr // nothing else may print where MCP is spoken

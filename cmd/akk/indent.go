@@ -1,7 +1,5 @@
 package main
 
-import "bytes"
-
 // This file indents JSON in one pass. encoding/json reads every byte through
 // its state machine, which for a list of 100 terminals took as long as the
 // daemon took to make it.
@@ -22,22 +20,17 @@ func appendIndented(out, in []byte) []byte {
 		switch c := in[i]; c {
 		case '"':
 			end := i + 1
-			for {
-				n := bytes.IndexAny(in[end:], `"\`)
-				if n < 0 {
-					return append(out, in[i:]...) // not JSON: as it is
+			for end < len(in) && in[end] != '"' {
+				if in[end] == '\\' {
+					end++ // what is escaped
 				}
-				end += n + 1
-				if in[end-1] == '"' {
-					break
-				}
-				end++ // what is escaped
-				if end > len(in) {
-					return append(out, in[i:]...)
-				}
+				end++
 			}
-			out = append(out, in[i:end]...)
-			i = end - 1
+			if end >= len(in) {
+				return append(out, in[i:]...) // not JSON: as it is
+			}
+			out = append(out, in[i:end+1]...)
+			i = end
 		case '{', '[':
 			out = append(out, c)
 			if i+1 < len(in) && (in[i+1] == '}' || in[i+1] == ']') {

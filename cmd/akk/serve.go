@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	gc "runtime/debug"
 	"time"
 
 	"akk/agents/registry"
@@ -42,6 +43,7 @@ left, nobody is connected and nothing is owed.`,
 			if err != nil {
 				return err
 			}
+			gc.SetGCPercent(200) // its garbage is lists and screens, short-lived
 			o.Agents = registry.All()
 			o.Attach = attachTmux(cfg.Transport)
 			if debug {

@@ -37,7 +37,8 @@ type host struct {
 	out  *bufio.Reader
 	id   int
 	row  string
-	size int // of a list's answer, in bytes
+	read time.Time // when the newest answer was there
+	size int       // of a list's answer, in bytes
 }
 
 func benchBridge(ctx context.Context, akk string, samples int) (err error) {
@@ -62,6 +63,9 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 	}
 	w.calm()
 	if _, err := w.events(ctx, bridgePanes); err != nil { // all terminals are there
+		return err
+	}
+	if err := settled(ctx); err != nil {
 		return err
 	}
 	hosts := make([]*host, bridgeClients)
@@ -156,6 +160,7 @@ func (h *host) ask(method string, params any) ([]byte, error) {
 	}
 	for {
 		line, err := h.out.ReadBytes('\n')
+		h.read = time.Now()
 		if err != nil {
 			return nil, err
 		}
@@ -193,7 +198,7 @@ func calls(hosts []*host, tool string, n int) ([]time.Duration, error) {
 			for range max(n/len(hosts), 10) {
 				began := time.Now()
 				_, err := h.call(tool, args)
-				took := time.Since(began)
+				took := h.read.Sub(began)
 				mu.Lock()
 				all, errs = append(all, took), errors.Join(errs, err)
 				mu.Unlock()

@@ -64,6 +64,9 @@ func benchDesk(ctx context.Context, akk string, samples int) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := settled(ctx); err != nil {
+		return err
+	}
 	before, err := w.reaped(ctx)
 	if err != nil {
 		return err

@@ -134,6 +134,16 @@ func (w *world) calm() {
 	}
 }
 
+// settled waits until the daemon's looks for agents after a start (up to 4 s) are over.
+func settled(ctx context.Context) error {
+	select {
+	case <-time.After(6 * time.Second):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // seen is a reading's change as `akk events` printed it.
 type seen struct {
 	pane, activity string
