@@ -60,6 +60,10 @@ type chaosOpAt struct {
 	at         time.Time
 }
 
+// coarse is how far the time of a core file may lie behind the clock: the kernel
+// takes it from its last tick.
+const coarse = 20 * time.Millisecond
+
 // verdict tells which known crash a death was, and why; "" if none.
 func verdict(d death, ops []chaosOpAt) (issue, why string) {
 	for _, s := range signatures {
@@ -83,7 +87,7 @@ func verdict(d death, ops []chaosOpAt) (issue, why string) {
 			how = "by exit status 1 and what was done before"
 		}
 		for _, o := range slices.Backward(ops) {
-			if o.at.After(d.at) {
+			if o.at.After(d.at.Add(coarse)) {
 				continue // it met a dead server
 			}
 			if d.at.Sub(o.at) > s.within {

@@ -105,8 +105,12 @@ func (d *Desk) bySession() (map[string][]Turn, error) {
 // the actions of a Turn that nothing runs in (CONTRACT-outputs §2.2).
 func (d *Desk) history(v *view, c rpc.Caller, ts []Turn) []rpc.Turn {
 	var out []rpc.Turn
+	shown := v.current // as managed shows it
+	if shown == nil {
+		shown = v.recent
+	}
 	for _, t := range ts {
-		if v.current != nil && t.ID == v.current.ID || v.recent != nil && t.ID == v.recent.ID || len(out) == historyMost {
+		if shown != nil && t.ID == shown.ID || len(out) == historyMost {
 			continue
 		}
 		doc := turnDoc(&t, nil)
