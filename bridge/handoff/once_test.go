@@ -181,9 +181,11 @@ func TestTaskEndsBeforeItsAnswer(t *testing.T) {
 		return b.rowsAs(host("a"))[0].AvailableActions["respond"].Arguments["turn_id"] == s.TurnID
 	})
 	var once sync.Once
+	looked := make(chan struct{})
 	b.w.mu.Lock()
 	b.w.onAudit = func() { // behind the look into the log
 		once.Do(func() {
+			defer close(looked)
 			p.set(func(p *player) { p.asks, p.activity = false, agents.Idle })
 			p.complete("done")
 			b.until("the end is in the log's news", func() bool { v, err := b.desk.resolve(row.ID, ""); return err == nil && !v.TurnOpen })
@@ -191,6 +193,7 @@ func TestTaskEndsBeforeItsAnswer(t *testing.T) {
 	}
 	b.w.mu.Unlock()
 	_, err = b.desk.Respond(t.Context(), host("a"), rpc.RespondParams{TurnID: s.TurnID, Request: "Blue", RequestID: "a", AcceptWaitMillis: 10_000})
+	<-looked // the proof may have been given up before
 	b.refused(err, "nothing was sent")
 	b.until("completed", func() bool { return b.turn(s.TurnID).Outcome == OutcomeCompleted })
 	if got := p.bytes(); got != "work\r" || b.turn(s.TurnID).FinalText != "done" {
