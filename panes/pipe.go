@@ -73,6 +73,9 @@ type pipes struct {
 	busy    bool                 // a comparison is on its way
 	away    map[string]time.Time
 	ending  atomic.Bool
+	waits   atomic.Int32    // that stand
+	until   context.Context // ends the waits that no signal ends
+	stop    context.CancelFunc
 	gap     time.Duration   // slotGap
 	waiting map[string]bool // channels that are waited for
 	watched bool
@@ -97,6 +100,7 @@ func (s *Server) startPipes(ctx context.Context) error {
 		return fmt.Errorf("transport = \"pipe\": %w", err)
 	}
 	p := &pipes{s: s, open: map[*mirror]*opening{}, live: map[*session]*mirror{}, check: map[*mirror]bool{}, away: map[string]time.Time{}, waiting: map[string]bool{}, gap: slotGap}
+	p.until, p.stop = context.WithCancel(context.Background())
 	p.run = newRunner(s)
 	p.hooks = hooks{change: "akk-change-" + s.nonce, layout: "akk-layout-" + s.nonce}
 	var err error
@@ -166,6 +170,29 @@ func (p *pipes) close() {
 	}
 	p.run.Close()
 	<-p.run.Done()
+	p.endWaits()
+}
+
+const (
+	// signalAgain is how long a wait may take to hear the signal that ends it.
+	// One that came while a hook's was kept has taken both away.
+	signalAgain = 300 * time.Millisecond
+	waitsWithin = 3 * time.Second
+)
+
+// endWaits returns when no wait stands, or will for long. No hook signals any
+// more.
+func (p *pipes) endWaits() {
+	defer p.stop()
+	for end, again := time.Now().Add(waitsWithin), time.Now().Add(signalAgain); p.waits.Load() > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if time.Now().Before(again) {
+			continue
+		}
+		again = time.Now().Add(signalAgain)
+		for _, c := range []string{p.hooks.change, p.hooks.layout} {
+			_, _ = p.run.exec(p.until, []string{"wait-for", "-S", c}, nil)
+		}
+	}
 }
 
 // shown makes a pane readable again.

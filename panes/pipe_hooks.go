@@ -126,10 +126,12 @@ func (p *pipes) wait(channel string, do func()) {
 		return
 	}
 	p.waiting[channel] = true
+	p.waits.Add(1)
 	s.background.Go(func() {
+		defer p.waits.Add(-1)
 		for {
 			stands := channel + "-stands"
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(p.until)
 			told := make(chan struct{})
 			go func() {
 				defer close(told)
@@ -137,7 +139,7 @@ func (p *pipes) wait(channel string, do func()) {
 					s.post(do)
 				}
 			}()
-			_, err := p.run.exec(context.Background(), []string{"wait-for", "-S", stands, ";", "wait-for", channel}, nil)
+			_, err := p.run.exec(p.until, []string{"wait-for", "-S", stands, ";", "wait-for", channel}, nil)
 			if err != nil {
 				cancel()
 			}
