@@ -6,8 +6,11 @@ package handoff
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
@@ -77,11 +80,16 @@ func (d *Desk) borrowed(leader, opener int, all []*view) bool {
 	}
 	p, err := process.NewProcess(int32(leader))
 	if err != nil {
-		return false
+		return true // it has ended meanwhile: nothing tells whose it was
 	}
 	env, err := p.Environ()
-	if err != nil {
-		return false // not ours to read (su): not started by an agent of ours
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return false // another user's (login, su): no agent of ours started it
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH):
+		return true // as above
+	case err != nil:
+		return false // this system tells nobody: the ancestry alone has to do
 	}
 	pane, socket := "", ""
 	for _, kv := range env {
