@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -98,12 +99,12 @@ func Probe(ctx context.Context, socket string) (ServerID, string, error) {
 	return ServerID{Socket: socket, PID: pid, Start: time.Unix(start, 0).UTC()}, version, nil
 }
 
-var versionNumber = regexp.MustCompile(`(\d+)\.(\d+)`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\d+)\.(\d+)`) })
 
 // newEnough: 3.2 is the floor (pause-after, -f flags, subscriptions); a
 // version without a number ("master") is new.
 func newEnough(v string) bool {
-	m := versionNumber.FindStringSubmatch(v)
+	m := versionNumber().FindStringSubmatch(v)
 	if m == nil {
 		return v != ""
 	}
@@ -114,7 +115,7 @@ func newEnough(v string) bool {
 
 // atLeast compares the numbers of a tmux version, letters left out.
 func atLeast(v string, major, minor int) bool {
-	m := versionNumber.FindStringSubmatch(v)
+	m := versionNumber().FindStringSubmatch(v)
 	if m == nil {
 		return true
 	}

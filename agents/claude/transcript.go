@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"akk/agents"
@@ -233,12 +234,14 @@ func detail(input json.RawMessage) string {
 
 // pasted is the frame that 2.1.332 puts around a paste that its composer had
 // collapsed; the id is four hex digits, the same at both ends.
-var pasted = regexp.MustCompile(`(?s)^\s*<pasted_content id="([0-9A-Za-z]+)">\r?\n(.*)\r?\n</pasted_content id="([0-9A-Za-z]+)">\s*$`)
+var pasted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*<pasted_content id="([0-9A-Za-z]+)">\r?\n(.*)\r?\n</pasted_content id="([0-9A-Za-z]+)">\s*$`)
+})
 
 // hash is the identity of a user message as it was sent: without the frame, if
 // the whole message is one framed paste.
 func hash(text string) string {
-	if m := pasted.FindStringSubmatch(text); m != nil && m[1] == m[3] && !strings.Contains(m[2], "<pasted_content id=") {
+	if m := pasted().FindStringSubmatch(text); m != nil && m[1] == m[3] && !strings.Contains(m[2], "<pasted_content id=") {
 		text = m[2]
 	}
 	return agents.HashRequest(text)

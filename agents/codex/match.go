@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"akk/agents"
 )
@@ -86,7 +87,7 @@ func subcommand(args []string) string {
 }
 
 // release finds the version in the path of a release folder.
-var release = regexp.MustCompile(`/(?:releases|versions)/v?(\d+\.\d+\.\d+)`)
+var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/(?:releases|versions)/v?(\d+\.\d+\.\d+)`) })
 
 // packageLevels is how far over the executable its package.json may be.
 const packageLevels = 7
@@ -97,7 +98,7 @@ func versionOf(exe string) string {
 	if real, err := filepath.EvalSymlinks(exe); err == nil {
 		exe = real
 	}
-	if m := release.FindStringSubmatch(filepath.ToSlash(exe)); m != nil {
+	if m := release().FindStringSubmatch(filepath.ToSlash(exe)); m != nil {
 		return m[1]
 	}
 	dir := filepath.Dir(exe)

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"akk/agents"
@@ -93,12 +94,14 @@ func (se *Session) ReadLog() (Log, error) {
 
 // wrapped is how Claude Code 2.1.332 writes down a message that is one
 // collapsed paste (4 lines or 801 characters and more), and sends it to the model.
-var wrapped = regexp.MustCompile(`(?s)^\s*<pasted_content id="([0-9a-f]+)">\n(.*)\n</pasted_content id="([0-9a-f]+)">\s*$`)
+var wrapped = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*<pasted_content id="([0-9a-f]+)">\n(.*)\n</pasted_content id="([0-9a-f]+)">\s*$`)
+})
 
 // Unwrap returns the text that a user message was made of: the message itself,
 // or what is in its pasted_content.
 func Unwrap(message string) string {
-	if m := wrapped.FindStringSubmatch(message); m != nil && m[1] == m[3] {
+	if m := wrapped().FindStringSubmatch(message); m != nil && m[1] == m[3] {
 		return m[2]
 	}
 	return message

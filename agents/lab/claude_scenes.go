@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"akk/agents"
@@ -52,7 +53,7 @@ func onOption(text string) shown {
 	return func(s Screen) bool {
 		for _, l := range s.Lines {
 			t, ok := strings.CutPrefix(strings.TrimSpace(l), "❯ ")
-			if ok && (strings.HasPrefix(t, text) || strings.HasPrefix(number.ReplaceAllString(t, ""), text)) {
+			if ok && (strings.HasPrefix(t, text) || strings.HasPrefix(number().ReplaceAllString(t, ""), text)) {
 				return true
 			}
 		}
@@ -311,9 +312,9 @@ func claudePlan(s *Stage) {
 }
 
 // number stands before an option in most dialogs.
-var number = regexp.MustCompile(`^\d\. `)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d\. `) })
 
-var ownWords = regexp.MustCompile(`❯ \d\. my own words`)
+var ownWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`❯ \d\. my own words`) })
 
 func claudeQuestion(s *Stage) {
 	d := DialogTruth{Kind: "question", Prompt: cxColour, Labels: []string{"Red", "Blue"}}
@@ -326,7 +327,7 @@ func claudeQuestion(s *Stage) {
 	s.keys("Down")
 	s.see("own words, empty", s.prompt("3. Type something", cxColour), editor(d.at(2)))
 	s.typ("my own words")
-	s.see("own words", func(sc Screen) bool { return ownWords.MatchString(sc.Text()) }, editor(d.at(2)))
+	s.see("own words", func(sc Screen) bool { return ownWords().MatchString(sc.Text()) }, editor(d.at(2)))
 	s.keys("Enter")
 	s.see("answered with own words", s.rest(DoneAnswer), isIdle())
 	s.turn(a, agents.LogCompleted, DoneAnswer)

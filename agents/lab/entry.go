@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"akk/agents"
 )
@@ -18,7 +19,9 @@ func (r Report) Certification() agents.Certification {
 }
 
 // entryOf matches the entry of an earlier run at a profile's end.
-var entryOf = regexp.MustCompile(`(?s)\n*\[\[certified\]\]\nversion = "([^"]*)".*?(\n\n|\n?$)`)
+var entryOf = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)\n*\[\[certified\]\]\nversion = "([^"]*)".*?(\n\n|\n?$)`)
+})
 
 // Entry is the profile file that the run certifies, as TOML: base with the
 // run's entry at its end (in place of an earlier one for this version), or, if
@@ -29,8 +32,8 @@ func (r Report) Entry(base string) string {
 		base = fmt.Sprintf("# %s %s: what this file leaves out is the nearest embedded profile's.\nname = %q\nfrom = %q\nto = %q\n",
 			r.Agent, r.Version, fmt.Sprintf("%s-%s", r.Agent, r.Version), r.Version, r.Version)
 	}
-	base = entryOf.ReplaceAllStringFunc(base, func(s string) string {
-		if m := entryOf.FindStringSubmatch(s); m[1] == r.Version {
+	base = entryOf().ReplaceAllStringFunc(base, func(s string) string {
+		if m := entryOf().FindStringSubmatch(s); m[1] == r.Version {
 			return ""
 		}
 		return s

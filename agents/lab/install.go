@@ -37,8 +37,8 @@ const CacheEnv = "AKK_LAB_CACHE"
 const versionTimeout = 60 * time.Second
 
 var (
-	versionShape = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`)
-	packageShape = regexp.MustCompile(`^(@[a-z0-9-]+/)?[a-z0-9-]+$`)
+	versionShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$`) })
+	packageShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(@[a-z0-9-]+/)?[a-z0-9-]+$`) })
 )
 
 // packages are the npm names.
@@ -79,7 +79,7 @@ func Install(ctx context.Context, agent agents.Kind, version, cacheDir string) (
 		}
 		version = v
 	}
-	if !versionShape.MatchString(version) {
+	if !versionShape().MatchString(version) {
 		return Binary{}, fmt.Errorf("install %s@%q: %w", agent, version, ErrBadVersion)
 	}
 	if cacheDir == "" {
@@ -109,7 +109,7 @@ func Install(ctx context.Context, agent agents.Kind, version, cacheDir string) (
 // second MCP client, a newer Node) like Install, and returns the folder of its
 // programs, node_modules/.bin.
 func InstallTool(ctx context.Context, pkg, version, cacheDir string) (string, error) {
-	if !versionShape.MatchString(version) || !packageShape.MatchString(pkg) {
+	if !versionShape().MatchString(version) || !packageShape().MatchString(pkg) {
 		return "", fmt.Errorf("install %q@%q: %w", pkg, version, ErrBadVersion)
 	}
 	if cacheDir == "" {
@@ -197,9 +197,9 @@ func npm(ctx context.Context, dir string, args ...string) (string, error) {
 		}
 		said := lastLines(errOut.String()+out.String(), 6)
 		switch {
-		case noVersion.MatchString(said):
+		case noVersion().MatchString(said):
 			return "", fmt.Errorf("%w: %s", ErrNoVersion, said)
-		case noNetwork.MatchString(said):
+		case noNetwork().MatchString(said):
 			return "", fmt.Errorf("%w: %s", ErrNetwork, said)
 		}
 		return "", fmt.Errorf("%w: %s", ErrInstall, said)
@@ -209,8 +209,10 @@ func npm(ctx context.Context, dir string, args ...string) (string, error) {
 
 // What npm says when a version is not there, and when nobody answers.
 var (
-	noVersion = regexp.MustCompile(`E404|ETARGET|No matching version|no such version`)
-	noNetwork = regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
+	noVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`E404|ETARGET|No matching version|no such version`) })
+	noNetwork = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
+	})
 )
 
 func lastLines(s string, n int) string {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"akk/agents"
 )
@@ -272,9 +273,11 @@ func (d *DialogTruth) options(r *agents.Dialog, rows []string) []Diff {
 var unnumbered = []string{"Submit", "Next", "Accept", "Decline"}
 
 var (
-	optionRow = regexp.MustCompile(`^\s*(?:│\s*)?([❯›>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
-	checkbox  = regexp.MustCompile(`^\[.\]\s+`)
-	twoBlanks = regexp.MustCompile(`\s{2,}`)
+	optionRow = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:│\s*)?([❯›>]?)\s*(\d{1,2})\.\s+(\S.*)$`)
+	})
+	checkbox  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[.\]\s+`) })
+	twoBlanks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s{2,}`) })
 )
 
 // optionRows are the last numbered rows "1." to "n." of a screen, as they
@@ -282,7 +285,7 @@ var (
 func optionRows(s Screen) (labels []string, marked int) {
 	marked = -1
 	for _, line := range s.Lines {
-		m := optionRow.FindStringSubmatch(line)
+		m := optionRow().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
@@ -296,8 +299,8 @@ func optionRows(s Screen) (labels []string, marked int) {
 		if m[1] != "" {
 			marked = len(labels)
 		}
-		text := checkbox.ReplaceAllString(m[3], "")
-		labels = append(labels, strings.TrimSpace(twoBlanks.Split(text, 2)[0]))
+		text := checkbox().ReplaceAllString(m[3], "")
+		labels = append(labels, strings.TrimSpace(twoBlanks().Split(text, 2)[0]))
 	}
 	return labels, marked
 }

@@ -33,14 +33,38 @@ const (
 // none. A daemon that is older than Options.Version is asked to end first. The
 // error is an *rpc.Error.
 func Ensure(ctx context.Context, o Options) (string, error) {
+	c, socket, err := find(ctx, o, rpc.HelloParams{Client: o.client()})
+	if c != nil {
+		_ = c.Close()
+	}
+	if err != nil || socket != "" {
+		return socket, err
+	}
+	return begin(ctx, o)
+}
+
+// Dial is Ensure with a connection that introduces itself as h; a daemon that
+// runs already is asked only once.
+func Dial(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, error) {
+	c, _, err := find(ctx, o, h)
+	if err != nil || c != nil {
+		return c, err
+	}
+	socket, err := begin(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	h.Version = o.Version
+	return rpc.Dial(ctx, socket, h)
+}
+
+// begin starts the daemon unless somebody else just does.
+func begin(ctx context.Context, o Options) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	p, err := PathsFor(o.StoreDir)
 	if err != nil {
 		return "", err
-	}
-	if socket, err := find(ctx, p, o); err != nil || socket != "" {
-		return socket, err
 	}
 	unlock, err := startLock(ctx, p)
 	if err != nil {
@@ -48,7 +72,11 @@ func Ensure(ctx context.Context, o Options) (string, error) {
 	}
 	defer unlock()
 	for deadline := time.Now().Add(lockedRetry); ; {
-		if socket, err := find(ctx, p, o); err != nil || socket != "" { // somebody was faster
+		c, socket, err := find(ctx, o, rpc.HelloParams{Client: o.client()})
+		if c != nil { // somebody was faster
+			_ = c.Close()
+		}
+		if err != nil || socket != "" {
 			return socket, err
 		}
 		r, err := start(ctx, p, o)
@@ -68,26 +96,32 @@ func Ensure(ctx context.Context, o Options) (string, error) {
 	}
 }
 
-// find returns the socket of a live daemon that is new enough, "" if there is
-// none.
-func find(ctx context.Context, p Paths, o Options) (string, error) {
+// find returns a connection to a live daemon that is new enough and its socket,
+// nil and "" if there is none.
+func find(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	p, err := PathsFor(o.StoreDir)
+	if err != nil {
+		return nil, "", err
+	}
+	h.Version = o.Version
 	for _, socket := range p.sockets() {
-		c, err := rpc.Dial(ctx, socket, rpc.HelloParams{Client: o.client(), Version: o.Version})
+		c, err := rpc.Dial(ctx, socket, h)
 		if errors.Is(err, rpc.ErrNoDaemon) || errors.Is(err, rpc.ErrClosed) { // the latter: it was just dying
 			continue
 		}
 		if err != nil {
-			return "", problem(err)
+			return nil, "", problem(err)
 		}
 		if !older(c.Hello().Version, o.Version) {
-			_ = c.Close()
-			return socket, nil
+			return c, socket, nil
 		}
 		if err := handOver(ctx, c); err != nil {
-			return "", problem(err)
+			return nil, "", problem(err)
 		}
 	}
-	return "", nil
+	return nil, "", nil
 }
 
 func (o Options) client() string {

@@ -122,7 +122,7 @@ func (d *Desk) now() time.Time { return time.Now() }
 
 // Attach attaches a terminal server, or returns it if it is attached already.
 func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, error) {
-	for {
+	for fresh := false; ; fresh = true {
 		d.mu.Lock()
 		if d.closed {
 			d.mu.Unlock()
@@ -130,7 +130,9 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 		}
 		if s := d.servers[p.Socket]; s != nil {
 			d.mu.Unlock()
-			return s.doc(), nil
+			doc := s.doc()
+			doc.Fresh = fresh
+			return doc, nil
 		}
 		o := d.opening[p.Socket]
 		if o == nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -17,9 +18,9 @@ import (
 // pasteMarker is what an agent draws instead of a long paste; both agents put
 // it in brackets and begin it with "Pasted" (codex.md §4, claude-code.md §6.2).
 var (
-	pasteMarker = regexp.MustCompile(`\[Pasted [^\]]*\]`)
-	markerChars = regexp.MustCompile(`([\d,.]+) chars?`)
-	markerLines = regexp.MustCompile(`\+([\d,.]+) lines?`)
+	pasteMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[Pasted [^\]]*\]`) })
+	markerChars = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d,.]+) chars?`) })
+	markerLines = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\+([\d,.]+) lines?`) })
 )
 
 // drawn tells whether the reading's draft is our text, and Enter would submit
@@ -39,8 +40,8 @@ func stands(r agents.Reading, text string) bool {
 	if !r.DraftCollapsed {
 		return squeeze(r.Draft) == squeeze(text)
 	}
-	marks := pasteMarker.FindAllString(r.Draft, -1)
-	rest := pasteMarker.ReplaceAllString(r.Draft, "")
+	marks := pasteMarker().FindAllString(r.Draft, -1)
+	rest := pasteMarker().ReplaceAllString(r.Draft, "")
 	return len(marks) == 1 && squeeze(rest) == "" && markerFits(marks[0], text)
 }
 
@@ -58,11 +59,11 @@ func (d *Dispatch) Drawn(r agents.Reading) bool {
 func markerFits(mark, text string) bool {
 	trimmed := strings.TrimRight(text, "\n")
 	lines := strings.Count(trimmed, "\n")
-	if m := markerChars.FindStringSubmatch(mark); m != nil {
+	if m := markerChars().FindStringSubmatch(mark); m != nil {
 		n := number(m[1])
 		return n == utf8.RuneCountInString(text) || n == utf8.RuneCountInString(trimmed)
 	}
-	if m := markerLines.FindStringSubmatch(mark); m != nil {
+	if m := markerLines().FindStringSubmatch(mark); m != nil {
 		n := number(m[1])
 		return n == lines || n == strings.Count(text, "\n")
 	}

@@ -69,10 +69,12 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 		if p.Agent != "" && string(v.kind) != p.Agent {
 			continue
 		}
-		r := d.row(v, c)
-		if v.session != nil {
-			r.Managed.History = d.history(v, c, older[v.session.ID])
+		if !p.All || v.session == nil {
+			out.Terminals = append(out.Terminals, d.rowOf(v, c))
+			continue
 		}
+		r := d.row(v, c)
+		r.Managed.History = d.history(v, c, older[v.session.ID])
 		out.Terminals = append(out.Terminals, r)
 	}
 	slices.SortFunc(out.TerminalScan.Agents, strings.Compare)

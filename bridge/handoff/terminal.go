@@ -91,6 +91,8 @@ type view struct {
 	retry    bool // the current Turn's Enter may be pressed again
 	kept     bool // a cleared draft can be put back
 	at       time.Time
+
+	rows keptRows // drawn of it
 }
 
 func (t *terminal) run() {

@@ -100,7 +100,7 @@ func plain(key string) string {
 }
 
 // authority is a digest in a sentence: 32 or more hexadecimal digits.
-var authority = regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`)
+var authority = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9a-fA-F]{32,}\b`) })
 
 // authorityMin is the least that authority matches, in bytes.
 const authorityMin = 32
@@ -109,7 +109,7 @@ func scrub(s string) string {
 	if !mayHoldAuthority(s) {
 		return s
 	}
-	return authority.ReplaceAllString(s, "[removed]")
+	return authority().ReplaceAllString(s, "[removed]")
 }
 
 // mayHoldAuthority is the quick look before the expression's.
@@ -225,7 +225,7 @@ func (c *cleaner) value(r rule) {
 		// stands here, or is written with \u, can be one.
 		if r == scrubIt && !c.bad && (mayHoldAuthority(s) || bytes.Contains(s, []byte(`\u`))) {
 			var v string
-			if json.Unmarshal(s, &v) == nil && authority.MatchString(v) {
+			if json.Unmarshal(s, &v) == nil && authority().MatchString(v) {
 				s, _ = json.Marshal(scrub(v)) // a string always marshals
 			}
 		}

@@ -6,6 +6,7 @@ package mcp
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"akk/bridge/rpc"
 )
@@ -25,7 +26,7 @@ const (
 	idPattern = `^[A-Za-z0-9]\\S*$`
 )
 
-var terminalID = regexp.MustCompile(`^terminal:v[0-9]+:\S+$`)
+var terminalID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^terminal:v[0-9]+:\S+$`) })
 
 // conversation reads conversation_id: a Turn's id, or a terminal's in full.
 func (c *call) conversation() (turn, terminal string, bad *rpc.Error) {
@@ -35,7 +36,7 @@ func (c *call) conversation() (turn, terminal string, bad *rpc.Error) {
 		return "", "", nil
 	case strings.HasPrefix(id, "turn-"):
 		return id, "", nil
-	case terminalID.MatchString(id):
+	case terminalID().MatchString(id):
 		return "", id, nil
 	}
 	return "", "", badArguments(c.tool, "conversation_id must be a terminal's full id from the list, or a turn_id")

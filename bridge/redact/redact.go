@@ -11,29 +11,34 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Mark stands where a secret was.
 const Mark = "[redacted]"
 
-var secrets = []struct {
+type secret struct {
 	re   *regexp.Regexp
 	with string
-}{
-	{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), Mark},
-	{regexp.MustCompile(`(?i)\b(bearer)[ \t]+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
-	{regexp.MustCompile(`(?i)(--(?:gateway-)?token)([= \t]+)\S+`), "$1$2" + Mark},
-	{regexp.MustCompile(`(?i)\b([A-Z0-9_]*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|ACCESS_KEY))(\s*[=:]\s*)("[^"\n]*"|'[^'\n]*'|[^\s"']+)`), "$1$2" + Mark},
-	{regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{8,}`), Mark},
-	{regexp.MustCompile(`\bgh[a-z]_[A-Za-z0-9]{16,}`), Mark},
-	{regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{16,}`), Mark},
-	{regexp.MustCompile(`\bAKIA[0-9A-Z]{12,}`), Mark},
-	{regexp.MustCompile(`\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@`), "${1}" + Mark + "@"},
 }
+
+var secrets = sync.OnceValue(func() []secret {
+	return []secret{
+		{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), Mark},
+		{regexp.MustCompile(`(?i)\b(bearer)[ \t]+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
+		{regexp.MustCompile(`(?i)(--(?:gateway-)?token)([= \t]+)\S+`), "$1$2" + Mark},
+		{regexp.MustCompile(`(?i)\b([A-Z0-9_]*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|ACCESS_KEY))(\s*[=:]\s*)("[^"\n]*"|'[^'\n]*'|[^\s"']+)`), "$1$2" + Mark},
+		{regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{8,}`), Mark},
+		{regexp.MustCompile(`\bgh[a-z]_[A-Za-z0-9]{16,}`), Mark},
+		{regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{16,}`), Mark},
+		{regexp.MustCompile(`\bAKIA[0-9A-Z]{12,}`), Mark},
+		{regexp.MustCompile(`\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@`), "${1}" + Mark + "@"},
+	}
+})
 
 // Text replaces everything that looks like a secret.
 func Text(s string) string {
-	for _, r := range secrets {
+	for _, r := range secrets() {
 		s = r.re.ReplaceAllString(s, r.with)
 	}
 	return s

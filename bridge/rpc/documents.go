@@ -97,6 +97,8 @@ type Row struct {
 	Reading RowReading `json:"reading"`
 	Hold    *Hold      `json:"hold"`
 	Demo    string     `json:"demo,omitempty"` // a recording plays here; never a send target
+
+	written []byte // by WriteDown
 }
 
 // Conflict says why the terminal's Session can't be used (CONTRACT-outputs §2.2).

@@ -77,6 +77,8 @@ type Server struct {
 	Panes   int       `json:"panes"`
 	Agents  int       `json:"agents"`
 	State   string    `json:"state"` // attached | gone
+	// Fresh: this attach was the first; its panes are being looked at.
+	Fresh bool `json:"fresh,omitempty"`
 }
 
 // TargetParams names one pane or terminal: a full terminal id, "%3", or a

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	fast "github.com/segmentio/encoding/json"
 )
 
 // This file holds the table of methods: one row each, name to desk.
@@ -116,7 +115,7 @@ func stream[P, S, T any](c *serverConn, req *jsonrpc.Request, notify string, run
 		open = true
 		return c.reply(req, s)
 	}, func(v T) error {
-		data, err := json.Marshal(v)
+		data, err := marshal(v)
 		if err != nil {
 			return err
 		}
@@ -204,16 +203,6 @@ func (c *serverConn) notified(req *jsonrpc.Request) {
 	if cancel != nil {
 		cancel()
 	}
-}
-
-// marshal writes an answer. A list of many terminals is long, and asked for
-// often: a faster writer of the same bytes does it.
-func marshal(result any) ([]byte, error) {
-	switch result.(type) {
-	case List, Status:
-		return fast.Marshal(result)
-	}
-	return json.Marshal(result)
 }
 
 func (c *serverConn) reply(req *jsonrpc.Request, result any) error {

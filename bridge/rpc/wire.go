@@ -24,6 +24,10 @@ type errLine struct{ err error }
 
 func (e errLine) Error() string { return e.err.Error() }
 
+// longLine is what is set aside for a message that does not fit the reader's
+// buffer, in bytes: a list of 200 terminals.
+const longLine = 512 << 10
+
 // lineReader reads messages. A line that is too long is skipped whole.
 type lineReader struct{ r *bufio.Reader }
 
@@ -45,6 +49,9 @@ func (l *lineReader) line() ([]byte, error) {
 		long := false
 		for {
 			part, err := l.r.ReadSlice('\n')
+			if line == nil && err != nil && !long {
+				line = make([]byte, 0, longLine) // a list: grown step by step it would be copied as often
+			}
 			if !long {
 				line = append(line, part...)
 			}

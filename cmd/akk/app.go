@@ -53,8 +53,7 @@ func (a *app) print(v any) error {
 
 // printRaw is print for a document that is JSON already, as the daemon wrote it.
 func (a *app) printRaw(raw json.RawMessage) error {
-	_, err := a.out.Write(append(appendIndented(make([]byte, 0, 2*len(raw)), raw), '\n'))
-	return err
+	return writeIndented(a.out, raw)
 }
 
 // line writes one JSON document on one line.

@@ -50,12 +50,7 @@ func (a *app) dialAs(ctx context.Context, h rpc.HelloParams) (*rpc.Client, error
 	if err != nil {
 		return nil, err
 	}
-	socket, err := daemon.Ensure(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	h.Version = version
-	return rpc.Dial(ctx, socket, h)
+	return daemon.Dial(ctx, o, h)
 }
 
 // attachAll attaches the servers of the settings; one that does not run now is
@@ -87,14 +82,14 @@ func (a *app) connect(ctx context.Context) (desk, string, error) {
 		return nil, "", err
 	}
 	a.attachAll(ctx, c)
-	a.fresh = !attached(ctx, c, at.socket)
-	if _, err := c.Attach(ctx, rpc.AttachParams{Socket: at.socket}); err != nil {
-		err = a.notAttached(ctx, c, at, err)
-		if err != nil {
+	srv, err := c.Attach(ctx, rpc.AttachParams{Socket: at.socket})
+	if err != nil {
+		if err = a.notAttached(ctx, c, at, err); err != nil {
 			c.Close()
 			return nil, "", err
 		}
 	}
+	a.fresh = srv.Fresh || srv.Socket == "" // the latter: another server serves
 	return c, at.socket, nil
 }
 
@@ -119,14 +114,6 @@ func (a *app) notAttached(ctx context.Context, c *rpc.Client, at place, err erro
 		return dead
 	}
 	return err
-}
-
-func attached(ctx context.Context, c *rpc.Client, socket string) bool {
-	servers, err := c.Servers(ctx)
-	if err != nil {
-		return false
-	}
-	return slices.ContainsFunc(servers, func(s rpc.Server) bool { return s.Socket == socket })
 }
 
 const (

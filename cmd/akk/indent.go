@@ -1,15 +1,21 @@
 package main
 
+import "io"
+
 // This file indents JSON in one pass. encoding/json reads every byte through
 // its state machine, which for a list of 100 terminals took as long as the
 // daemon took to make it.
 
-const indentBy = "  "
+const (
+	indentBy = "  "
+	// indentPiece is how many bytes are written at once.
+	indentPiece = 32 << 10
+)
 
-// appendIndented is json.Indent for JSON that the daemon wrote: valid, without
-// white space between its parts.
-func appendIndented(out, in []byte) []byte {
-	depth := 0
+// writeIndented is json.Indent and a new line for JSON that the daemon wrote:
+// valid, without white space between its parts.
+func writeIndented(w io.Writer, in []byte) error {
+	out, depth := make([]byte, 0, indentPiece+4<<10), 0
 	line := func() {
 		out = append(out, '\n')
 		for range depth {
@@ -17,6 +23,12 @@ func appendIndented(out, in []byte) []byte {
 		}
 	}
 	for i := 0; i < len(in); i++ {
+		if len(out) >= indentPiece {
+			if _, err := w.Write(out); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
 		switch c := in[i]; c {
 		case '"':
 			end := i + 1
@@ -27,7 +39,7 @@ func appendIndented(out, in []byte) []byte {
 				end++
 			}
 			if end >= len(in) {
-				return append(out, in[i:]...) // not JSON: as it is
+				end = len(in) - 1 // not JSON: as it is
 			}
 			out = append(out, in[i:end+1]...)
 			i = end
@@ -53,5 +65,6 @@ func appendIndented(out, in []byte) []byte {
 			out = append(out, c)
 		}
 	}
-	return out
+	_, err := w.Write(append(out, '\n'))
+	return err
 }

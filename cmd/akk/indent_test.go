@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +15,7 @@ func TestIndent(t *testing.T) {
 	for _, s := range indentSeeds {
 		sameIndent(t, []byte(s))
 	}
+	sameIndent(t, []byte(`[`+strings.Repeat(`{"a":"`+strings.Repeat("x", 10_000)+`"},`, 50)+`1]`))
 }
 
 func FuzzIndent(f *testing.F) {
@@ -20,7 +23,7 @@ func FuzzIndent(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		appendIndented(nil, b) // whatever it is, it ends
+		_ = writeIndented(io.Discard, b) // whatever it is, it ends
 		var tight bytes.Buffer
 		if json.Compact(&tight, b) == nil {
 			sameIndent(t, tight.Bytes())
@@ -34,7 +37,9 @@ func sameIndent(t *testing.T, tight []byte) {
 	if err := json.Indent(&want, tight, "", indentBy); err != nil {
 		t.Fatal(err)
 	}
-	if got := appendIndented(nil, tight); !bytes.Equal(got, want.Bytes()) {
-		t.Fatalf("%s\n%s\n%s", tight, got, want.Bytes())
+	want.WriteByte('\n')
+	var got bytes.Buffer
+	if err := writeIndented(&got, tight); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Fatalf("%v %s\n%s\n%s", err, tight, got.Bytes(), want.Bytes())
 	}
 }

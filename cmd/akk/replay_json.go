@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"akk/agents"
@@ -87,14 +88,14 @@ func splitLabel(s string) (int, string) {
 	return 0, s
 }
 
-var versionWord = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var versionWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // whose finds the agent of a recording: the options, else the title. No agent
 // is a valid answer: then there is no reading.
 func whose(title string, f replayFlags) (agents.Agent, string, error) {
 	version := f.agentVersion
 	if version == "" {
-		version = versionWord.FindString(title)
+		version = versionWord().FindString(title)
 	}
 	if f.agent != "" {
 		agent := registry.For(agents.Kind(f.agent))

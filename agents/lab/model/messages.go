@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,7 +35,9 @@ type msgBlock struct {
 }
 
 // ownTags matches what Claude Code itself puts into user messages.
-var ownTags = regexp.MustCompile(`(?s)<(system-reminder|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+)>.*?</[a-z-]+>`)
+var ownTags = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<(system-reminder|local-command-[a-z]+|command-[a-z]+|bash-[a-z]+)>.*?</[a-z-]+>`)
+})
 
 func (m msgItem) blocks() []msgBlock {
 	var s string
@@ -70,7 +73,7 @@ func (b msgBody) read(rec *Request) {
 			if bl.Type != "text" {
 				continue
 			}
-			if t := ownTags.ReplaceAllString(bl.Text, ""); strings.TrimSpace(t) != "" {
+			if t := ownTags().ReplaceAllString(bl.Text, ""); strings.TrimSpace(t) != "" {
 				rec.UserTexts = append(rec.UserTexts, t)
 				rec.Newest, rec.Step, rec.Results = t, 0, nil
 			}

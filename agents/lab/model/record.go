@@ -7,6 +7,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -75,12 +76,14 @@ func (s *Server) Asked(text string) (texts, turns int) {
 }
 
 // pasted is what Claude Code 2.1.332 makes of a long paste.
-var pasted = regexp.MustCompile(`(?s)^<pasted_content id="[0-9a-f]+">\n(.*)\n</pasted_content id="[0-9a-f]+">$`)
+var pasted = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^<pasted_content id="[0-9a-f]+">\n(.*)\n</pasted_content id="[0-9a-f]+">$`)
+})
 
 // plain is a user text as the user gave it.
 func plain(t string) string {
 	t = strings.TrimSpace(t)
-	if m := pasted.FindStringSubmatch(t); m != nil {
+	if m := pasted().FindStringSubmatch(t); m != nil {
 		return strings.TrimSpace(m[1])
 	}
 	return t

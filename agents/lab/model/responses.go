@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -33,7 +34,9 @@ type respItem struct {
 }
 
 // ownText matches the user messages that Codex writes itself.
-var ownText = regexp.MustCompile(`(?i)^\s*<(environment_context|user_instructions|turn_aborted|permissions|skills|instructions|collaboration)|^# AGENTS\.md`)
+var ownText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\s*<(environment_context|user_instructions|turn_aborted|permissions|skills|instructions|collaboration)|^# AGENTS\.md`)
+})
 
 func (it respItem) text() string {
 	var s string
@@ -73,7 +76,7 @@ func (b respBody) read(rec *Request) {
 		if it.Role != "user" || (it.Type != "message" && it.Type != "") {
 			continue
 		}
-		if t := it.text(); !ownText.MatchString(t) {
+		if t := it.text(); !ownText().MatchString(t) {
 			rec.UserTexts = append(rec.UserTexts, t)
 			rec.Newest, rec.Step, rec.Results = t, 0, nil
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -43,7 +44,7 @@ var placeholders = []struct {
 // shellSyntax has no place in an argument (R200).
 var shellSyntax = []string{"\x00", "\n", "\r", ";", "`", "<", ">", "|", "&&"}
 
-var mappingForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`)
+var mappingForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`) })
 
 // outcomes are the four words of R179.
 var outcomes = []string{rpc.OutcomeAccepted, rpc.OutcomeRetryable, rpc.OutcomePermanent, rpc.OutcomeUncertain}
@@ -180,7 +181,7 @@ func (c *checker) mapping(n *node) map[string]string {
 		if _, twice := out[m.name]; twice {
 			c.failAt(m.node.pointer, m.line, "is there twice")
 		}
-		if !mappingForm.MatchString(m.name) {
+		if !mappingForm().MatchString(m.name) {
 			c.failAt(m.node.pointer, m.line, "a word of the host is 1 to 64 letters, digits and . _ : -, beginning with a letter or digit")
 		}
 		if m.node.kind != kindString || !slices.Contains(outcomes, m.node.str) {

@@ -72,9 +72,9 @@ func (c *checker) text(n *node, limit int) (string, bool) {
 }
 
 // matching is a text of a certain form.
-func (c *checker) matching(n *node, limit int, form *regexp.Regexp, what string) (string, bool) {
+func (c *checker) matching(n *node, limit int, form func() *regexp.Regexp, what string) (string, bool) {
 	s, ok := c.text(n, limit)
-	if ok && !form.MatchString(s) {
+	if ok && !form().MatchString(s) {
 		c.fail(n, "must be %s", what)
 		return "", false
 	}

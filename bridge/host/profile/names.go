@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // This file holds which names may not be used: variables that change how a
@@ -18,7 +19,7 @@ const (
 	relayPrefix = "AKK_HOST_PROFILE_"
 )
 
-var variableForm = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+var variableForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`) })
 
 // unsafePrefixes and unsafeVariables: R196 names DYLD_*, LD_PRELOAD,
 // LD_LIBRARY_PATH, NODE_OPTIONS, NODE_PATH, BASH_ENV, ENV and SHELLOPTS as

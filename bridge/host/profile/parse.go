@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // This file reads the document's top and its two smaller objects.
@@ -15,8 +16,8 @@ const (
 )
 
 var (
-	idForm       = regexp.MustCompile(`^[a-z][a-z0-9]*([._-][a-z0-9]+)*$`)
-	revisionForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]*$`)
+	idForm       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9]*([._-][a-z0-9]+)*$`) })
+	revisionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]*$`) })
 )
 
 const idWords = "small letters and digits, in parts joined by one of . _ -, beginning with a letter"

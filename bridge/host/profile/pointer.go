@@ -3,6 +3,7 @@ package profile
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // This file holds JSON Pointers (RFC 6901) of an acknowledgement: how they may
@@ -13,7 +14,7 @@ const (
 	pointerTokensMax = 16
 )
 
-var pointerForm = regexp.MustCompile(`^(/([^~/]|~[01])*)+$`)
+var pointerForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/([^~/]|~[01])*)+$`) })
 
 // Pointer are the tokens of a JSON Pointer, unescaped. nil = none.
 type Pointer []string

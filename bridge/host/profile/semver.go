@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"golang.org/x/mod/semver"
 )
@@ -26,8 +27,10 @@ const (
 )
 
 var (
-	versionRegexp = regexp.MustCompile(`^` + semverForm + `$`)
-	rangeRegexp   = regexp.MustCompile(`^` + comparatorForm + `(?: ` + comparatorForm + `){0,3}$`)
+	versionRegexp = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^` + semverForm + `$`) })
+	rangeRegexp   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^` + comparatorForm + `(?: ` + comparatorForm + `){0,3}$`)
+	})
 )
 
 // Range is a set of versions.
@@ -42,7 +45,7 @@ func (r Range) String() string { return r.text }
 
 // parseRange reads 1 to 4 comparators with one space between them.
 func parseRange(s string) (Range, error) {
-	if !rangeRegexp.MatchString(s) {
+	if !rangeRegexp().MatchString(s) {
 		return Range{}, fmt.Errorf("must be 1 to %d comparators (>=, >, <=, <, = and an exact version) with one space between them, as in %q", comparatorsMax, ">=1.8.0 <2.0.0")
 	}
 	r := Range{text: s}
@@ -57,7 +60,7 @@ func parseRange(s string) (Range, error) {
 // prerelease does only if a comparator names a prerelease of the same
 // major.minor.patch.
 func (r Range) Allows(version string) (bool, error) {
-	if len(version) > versionMax || !versionRegexp.MatchString(version) {
+	if len(version) > versionMax || !versionRegexp().MatchString(version) {
 		return false, fmt.Errorf("%.80q is not an exact version as 1.8.0 or 1.8.0-beta.1", version)
 	}
 	v := "v" + version

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/BurntSushi/toml"
 	"github.com/adrg/xdg"
@@ -54,7 +55,7 @@ const maxFile = 1 << 20
 
 // typeError is how the library words a value of a wrong type; its position is
 // only in the text.
-var typeError = regexp.MustCompile(`^toml: line (\d+) \(last key "([^"]*)"\): (.*)$`)
+var typeError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^toml: line (\d+) \(last key "([^"]*)"\): (.*)$`) })
 
 //go:embed example.toml
 var example string
@@ -97,7 +98,7 @@ func Parse(path string, text []byte) (Config, error) {
 		p := &Problem{Path: path, What: err.Error(), Cure: "compare it with `akk config example`"}
 		if pe, ok := errors.AsType[toml.ParseError](err); ok {
 			p.Line, p.What = pe.Position.Line, pe.Message
-		} else if m := typeError.FindStringSubmatch(p.What); m != nil {
+		} else if m := typeError().FindStringSubmatch(p.What); m != nil {
 			p.Line, _ = strconv.Atoi(m[1])
 			p.What = m[2] + ": " + m[3]
 		}

@@ -1,0 +1,79 @@
+package handoff
+
+// This file keeps the rows of terminals at rest. It upholds: a kept row is byte
+// for byte what would be drawn now. It is kept only while everything that it
+// is made of is the same: the view, what the caller may do, the Session that
+// could be detached; and only from when no clock can change it any more.
+
+import (
+	"sync"
+
+	"akk/bridge/rpc"
+)
+
+const (
+	// rowRests is after how long without a new view no predicate of a row waits
+	// for time to pass, but for a human's typing (typingQuiet): the longest such
+	// wait is workingQuiet. What a clock changes later (limits, holds) publishes
+	// a view.
+	rowRests = 2 * workingQuiet
+	// keptMax bounds the kinds of callers that a row is kept for.
+	keptMax = 8
+)
+
+// keptFor is what a row depends on beside its view.
+type keptFor struct {
+	kind, terminal, session string // of the caller; session only where a Turn is shown
+	stale                   string // the Session that reconcile_binding would detach
+}
+
+type keptRow struct {
+	row      rpc.Row
+	explicit bool // it offers an explicit send
+}
+
+// keptRows are the rows of one view. Safe for any goroutine.
+type keptRows struct {
+	mu   sync.Mutex
+	rows map[keptFor]keptRow
+}
+
+// rowOf is row for a list: what rests is drawn, and written down, once.
+func (d *Desk) rowOf(v *view, c rpc.Caller) rpc.Row {
+	now := d.now()
+	if now.Sub(v.at) < rowRests || now.Sub(v.TypedAt) < typingQuiet {
+		return d.row(v, c)
+	}
+	k := keptFor{kind: c.Kind, terminal: c.TerminalID}
+	if v.session != nil || v.current != nil || v.recent != nil || v.Running != nil || v.Handoff != nil {
+		k.session = c.Session
+	}
+	if stale := d.reconcilable(v); len(stale) == 1 {
+		for k.stale = range stale {
+		}
+	}
+	if r, ok := v.rows.get(k); ok {
+		d.offers.show(c, v.id, r.explicit, now)
+		return r.row
+	}
+	row := d.row(v, c)
+	row.WriteDown()
+	v.rows.put(k, keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit})
+	return row
+}
+
+func (r *keptRows) get(k keptFor) (keptRow, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out, ok := r.rows[k]
+	return out, ok
+}
+
+func (r *keptRows) put(k keptFor, row keptRow) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == nil || len(r.rows) >= keptMax {
+		r.rows = map[keptFor]keptRow{}
+	}
+	r.rows[k] = row
+}
