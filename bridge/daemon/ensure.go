@@ -106,7 +106,7 @@ func find(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, strin
 		return nil, "", err
 	}
 	h.Version = o.Version
-	for _, socket := range p.sockets() {
+	for socket := range p.sockets() {
 		c, err := rpc.Dial(ctx, socket, h)
 		if errors.Is(err, rpc.ErrNoDaemon) || errors.Is(err, rpc.ErrClosed) { // the latter: it was just dying
 			continue

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -105,10 +106,15 @@ func writeNote(store string, n note) error {
 	return os.Rename(tmp, path)
 }
 
-// sockets are the places where the store's daemon may listen.
-func (p Paths) sockets() []string {
-	if n, ok := readNote(p.Store); ok && n.Socket != p.Socket {
-		return []string{n.Socket, p.Socket}
+// sockets are the places where the store's daemon may listen: it is one, so
+// that the note is only read when nobody is at the usual place.
+func (p Paths) sockets() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if !yield(p.Socket) {
+			return
+		}
+		if n, ok := readNote(p.Store); ok && n.Socket != p.Socket {
+			yield(n.Socket)
+		}
 	}
-	return []string{p.Socket}
 }

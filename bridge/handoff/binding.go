@@ -136,7 +136,7 @@ func (d *Desk) uncount(session, turn string) {
 	if n.count = len(n.ids); n.last.ID == turn {
 		n.last = Turn{}
 	}
-	d.tallies[session] = n
+	d.tally(session, n)
 }
 
 // conflict is what makes the row's Session unusable, nil for nothing.

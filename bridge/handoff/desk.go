@@ -59,6 +59,7 @@ type Desk struct {
 	live     map[string]*liveTurn
 	sessions map[string]Session
 	tallies  map[string]tally         // by session, as of the start of the daemon
+	opens    map[string]bool          // sessions whose tally has open turns
 	claims   map[string]chan struct{} // request ids that are being handed over
 	offers   offers                   // which scope a Host was shown
 	recents  recents                  // the journal's end
@@ -93,7 +94,7 @@ func New(o Options) (*Desk, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Desk{db: o.DB, attach: o.Attach, agents: o.Agents, log: o.Log, servers: map[string]*server{}, opening: map[string]*opening{},
-		terms: map[*terminal]bool{}, live: map[string]*liveTurn{}, sessions: map[string]Session{}, claims: map[string]chan struct{}{}, tallies: map[string]tally{}}
+		terms: map[*terminal]bool{}, live: map[string]*liveTurn{}, sessions: map[string]Session{}, claims: map[string]chan struct{}{}, tallies: map[string]tally{}, opens: map[string]bool{}}
 	err := d.db.View(func(tx *store.Tx) error {
 		err := sessions.Each(tx, func(id string, err error) { d.log.Error("a session can't be read", "id", id, "error", err) },
 			func(id string, s Session, _ store.Rev) error { d.sessions[id] = s; return nil })
@@ -343,7 +344,17 @@ func (d *Desk) count(t Turn) {
 		t = old
 	}
 	n.last = t
-	d.tallies[t.SessionID] = n
+	d.tally(t.SessionID, n)
+}
+
+// tally keeps a Session's sum; d.mu is held.
+func (d *Desk) tally(session string, n tally) {
+	d.tallies[session] = n
+	if len(n.open) > 0 {
+		d.opens[session] = true
+	} else {
+		delete(d.opens, session)
+	}
 }
 
 // remember keeps a Session and its newest Turn for the time after its terminal

@@ -24,7 +24,7 @@ const ancestryMax = 64
 // Identify derives the caller from the ancestry and the terminal of pid.
 func (d *Desk) Identify(_ context.Context, pid int) rpc.Caller {
 	c := rpc.Caller{Kind: "unknown", PID: pid}
-	all := d.views("")
+	all := d.unordered("")
 	at, tty := pid, 0
 	leader, _ := unix.Getsid(pid) // of the process that its terminal was opened for; 0 if it is gone
 	led, opener := false, 0

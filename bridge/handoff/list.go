@@ -23,6 +23,16 @@ const followGap = 20 * time.Millisecond
 // views returns the newest view of every terminal of a server ("" = all), in
 // the order of server, session, window, pane.
 func (d *Desk) views(socket string) []*view {
+	out := d.unordered(socket)
+	slices.SortFunc(out, func(a, b *view) int {
+		return cmp.Or(strings.Compare(a.Info.Server.Socket, b.Info.Server.Socket), strings.Compare(a.Info.SessionName, b.Info.SessionName),
+			cmp.Compare(a.Info.WindowIndex, b.Info.WindowIndex), cmp.Compare(a.Info.PaneIndex, b.Info.PaneIndex), cmp.Compare(a.key.PID, b.key.PID))
+	})
+	return out
+}
+
+// unordered is views in no order.
+func (d *Desk) unordered(socket string) []*view {
 	d.mu.Lock()
 	out := make([]*view, 0, len(d.terms))
 	for t := range d.terms {
@@ -31,10 +41,6 @@ func (d *Desk) views(socket string) []*view {
 		}
 	}
 	d.mu.Unlock()
-	slices.SortFunc(out, func(a, b *view) int {
-		return cmp.Or(strings.Compare(a.Info.Server.Socket, b.Info.Server.Socket), strings.Compare(a.Info.SessionName, b.Info.SessionName),
-			cmp.Compare(a.Info.WindowIndex, b.Info.WindowIndex), cmp.Compare(a.Info.PaneIndex, b.Info.PaneIndex), cmp.Compare(a.key.PID, b.key.PID))
-	})
 	return out
 }
 
@@ -142,8 +148,10 @@ func (d *Desk) unavailable(c rpc.Caller, p rpc.ListParams, seen map[string]bool)
 		t, _ := l.get()
 		open = append(open, t)
 	}
-	for _, sum := range d.tallies { // of before the daemon's start
-		open = append(open, sum.open...)
+	for session := range d.opens { // of before the daemon's start
+		if !liveSessions[session] {
+			open = append(open, d.tallies[session].open...)
+		}
 	}
 	d.mu.Unlock()
 	add := func(t Turn) {

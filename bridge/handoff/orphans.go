@@ -48,8 +48,8 @@ func (d *Desk) settleOrphans(id panes.ServerID, gone func(Key) bool) {
 		}
 		return false
 	}
-	for _, sum := range d.tallies {
-		for _, t := range sum.open {
+	for session := range d.opens {
+		for _, t := range d.tallies[session].open {
 			if mine(t.Key) && !followed(t.Key) {
 				lost = append(lost, t)
 			}

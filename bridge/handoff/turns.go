@@ -49,8 +49,8 @@ func (d *Desk) Turns(_ context.Context, _ rpc.Caller, p rpc.TurnsParams) ([]rpc.
 		t, _ := l.get()
 		live = append(live, t)
 	}
-	for _, sum := range d.tallies { // open ones whose terminal is not there
-		live = append(live, sum.open...)
+	for session := range d.opens { // open ones whose terminal is not there
+		live = append(live, d.tallies[session].open...)
 	}
 	d.mu.Unlock()
 	for _, t := range live {

@@ -92,7 +92,7 @@ func (c *Client) Close() error {
 }
 
 func (c *Client) read() {
-	r := newLineReader(c.nc)
+	r := newLineReader(c.nc, readAhead)
 	var err error
 	for {
 		var m jsonrpc.Message

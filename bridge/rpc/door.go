@@ -113,7 +113,8 @@ func (s *Door) serve(ctx context.Context, nc net.Conn) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
 	defer stop()
-	c := &serverConn{s: s, nc: nc, pid: pid, running: map[string]context.CancelFunc{}}
+	c := &serverConn{s: s, nc: nc, pid: pid, known: make(chan Caller, 1), running: map[string]context.CancelFunc{}}
+	c.wg.Go(func() { c.known <- s.Desk.Identify(ctx, pid) }) // while the peer still writes its hello
 	c.read(ctx)
 	cancel()
 	c.wg.Wait()
@@ -128,6 +129,7 @@ type serverConn struct {
 	s       *Door
 	nc      net.Conn
 	pid     int
+	known   chan Caller // who the peer is, once
 	greeted bool
 	caller  Caller
 
@@ -138,7 +140,7 @@ type serverConn struct {
 }
 
 func (c *serverConn) read(ctx context.Context) {
-	r := newLineReader(c.nc)
+	r := newLineReader(c.nc, askAhead)
 	slots := make(chan struct{}, maxInFlight)
 	c.nc.SetReadDeadline(time.Now().Add(helloTimeout))
 	for {
@@ -223,6 +225,11 @@ func (c *serverConn) write(m jsonrpc.Message, patience time.Duration) error {
 	if err != nil {
 		return err
 	}
+	return c.send(b, patience)
+}
+
+// send is write for a line.
+func (c *serverConn) send(b []byte, patience time.Duration) error {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
 	var end time.Time
@@ -230,7 +237,8 @@ func (c *serverConn) write(m jsonrpc.Message, patience time.Duration) error {
 		end = time.Now().Add(patience)
 	}
 	c.nc.SetWriteDeadline(end)
-	if _, err = c.nc.Write(b); err != nil {
+	_, err := c.nc.Write(b)
+	if err != nil {
 		c.nc.Close() // half a line may have gone out: nothing may follow it
 	}
 	return err

@@ -428,7 +428,7 @@ func FuzzLine(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1.5e300,"method":"x","params":{"stream":-1}}`))
 	f.Add([]byte("\xff{}[]\n\n\"a\""))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		r := newLineReader(strings.NewReader(string(in)))
+		r := newLineReader(strings.NewReader(string(in)), askAhead)
 		for range len(in) + 2 {
 			m, err := r.next()
 			var bad errLine

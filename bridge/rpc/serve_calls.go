@@ -179,7 +179,11 @@ func (c *serverConn) hello(ctx context.Context, req *jsonrpc.Request) bool {
 			Cure:    fmt.Sprintf("end the old daemon (kill %d); the next akk command starts its own", selfPID)})
 		return false
 	}
-	c.caller = c.s.Desk.Identify(ctx, c.pid)
+	select {
+	case c.caller = <-c.known:
+	case <-ctx.Done():
+		return false
+	}
 	c.caller.PID = c.pid
 	if p.Client == "host-bridge" {
 		c.caller.Kind, c.caller.Session, c.caller.Route = "host", p.Session, p.Route
@@ -206,6 +210,14 @@ func (c *serverConn) notified(req *jsonrpc.Request) {
 }
 
 func (c *serverConn) reply(req *jsonrpc.Request, result any) error {
+	if l, ok := result.(List); ok {
+		if id := idNumber(req.ID); id > 0 {
+			b, err := answerList(id, l)
+			if err == nil {
+				return c.send(b, sendTimeout)
+			}
+		}
+	}
 	b, err := marshal(result)
 	if err != nil {
 		c.fail(req, &Error{Code: CodeInternal, Message: fmt.Sprintf("the answer can't be written: %v", err)})

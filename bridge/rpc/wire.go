@@ -31,7 +31,13 @@ const longLine = 512 << 10
 // lineReader reads messages. A line that is too long is skipped whole.
 type lineReader struct{ r *bufio.Reader }
 
-func newLineReader(r io.Reader) *lineReader { return &lineReader{bufio.NewReaderSize(r, 64<<10)} }
+// readAhead and askAhead are the buffers of who reads answers and of who reads
+// questions, in bytes: those are short, and a command asks once and goes.
+const readAhead, askAhead = 64 << 10, 4 << 10
+
+func newLineReader(r io.Reader, size int) *lineReader {
+	return &lineReader{bufio.NewReaderSize(r, size)}
+}
 
 // next returns the next message, an errLine for one that can't be read, or the
 // connection's own error.
@@ -49,7 +55,7 @@ func (l *lineReader) line() ([]byte, error) {
 		long := false
 		for {
 			part, err := l.r.ReadSlice('\n')
-			if line == nil && err != nil && !long {
+			if line == nil && err != nil && !long && len(part) >= readAhead {
 				line = make([]byte, 0, longLine) // a list: grown step by step it would be copied as often
 			}
 			if !long {
@@ -123,13 +129,16 @@ func plainAnswer(line []byte) (*jsonrpc.Response, bool) {
 // answerLong is from how many bytes on a line takes that way.
 const answerLong = 4096
 
+// appendAnswer begins a line that plainAnswer reads.
+func appendAnswer(b []byte, id int64) []byte {
+	return append(strconv.AppendInt(append(b, answerHead...), id, 10), answerBody...)
+}
+
 func encode(m jsonrpc.Message) ([]byte, error) {
 	if r, ok := m.(*jsonrpc.Response); ok && r.Error == nil && len(r.Result) >= answerLong {
 		if n := idNumber(r.ID); n > 0 {
-			b := make([]byte, 0, len(r.Result)+64)
-			b = strconv.AppendInt(append(b, answerHead...), n, 10)
-			b = append(append(b, answerBody...), r.Result...)
-			return append(b, '}', '\n'), nil
+			b := appendAnswer(make([]byte, 0, len(r.Result)+64), n)
+			return append(append(b, r.Result...), '}', '\n'), nil
 		}
 	}
 	b, err := jsonrpc.EncodeMessage(m)

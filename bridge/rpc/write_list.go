@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	fast "github.com/segmentio/encoding/json"
 )
@@ -30,22 +31,25 @@ func (r *Row) WriteDown() {
 // noRows stands where the rows belong; in a string it would be escaped.
 const noRows = `"terminals":null`
 
-func marshalList(l List) ([]byte, error) {
+func marshalList(l List) ([]byte, error) { return appendList(nil, l, 0) }
+
+// appendList appends a list's JSON and leaves room for more behind it.
+func appendList(out []byte, l List, more int) ([]byte, error) {
 	rows := l.Terminals
 	if rows == nil {
-		return fast.Marshal(l)
+		return fast.Append(out, l, fast.EscapeHTML|fast.SortMapKeys)
 	}
 	l.Terminals = nil
 	frame, err := fast.Marshal(l)
 	if err != nil {
 		return nil, err
 	}
-	size := len(frame) + 2*len(rows) + 2
+	size := len(frame) + 2*len(rows) + more
 	for i := range rows {
 		size += len(rows[i].written)
 	}
 	at := bytes.Index(frame, []byte(noRows)) + len(noRows) - len("null")
-	out := append(append(make([]byte, 0, size), frame[:at]...), '[')
+	out = append(append(slices.Grow(out, size), frame[:at]...), '[')
 	for i := range rows {
 		if i > 0 {
 			out = append(out, ',')
@@ -59,4 +63,11 @@ func marshalList(l List) ([]byte, error) {
 		}
 	}
 	return append(append(out, ']'), frame[at+len("null"):]...), nil
+}
+
+// answerList is encode for the answer that a list is, without a second copy of
+// it.
+func answerList(id int64, l List) ([]byte, error) {
+	b, err := appendList(appendAnswer(nil, id), l, len("}\n"))
+	return append(b, '}', '\n'), err
 }

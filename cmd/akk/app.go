@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"akk/bridge/rpc"
 	"akk/cmd/akk/config"
 
 	"golang.org/x/term"
@@ -29,6 +30,8 @@ type app struct {
 	// one per file.
 	profileErrs func() []error
 	fresh       bool // connect has attached the server just now
+	// ahead, if set, may ask the daemon while connect still attaches.
+	ahead func(c *rpc.Client, socket string)
 }
 
 // config reads the settings file once.

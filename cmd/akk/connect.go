@@ -82,6 +82,9 @@ func (a *app) connect(ctx context.Context) (desk, string, error) {
 		return nil, "", err
 	}
 	a.attachAll(ctx, c)
+	if a.ahead != nil {
+		a.ahead(c, at.socket)
+	}
 	srv, err := c.Attach(ctx, rpc.AttachParams{Socket: at.socket})
 	if err != nil {
 		if err = a.notAttached(ctx, c, at, err); err != nil {

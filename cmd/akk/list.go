@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -21,6 +23,9 @@ func newList(a *app) *cobra.Command {
 			if c.Flags().Changed("status") && !knownStatus(p.Status) {
 				return usagef("--status %q is no status of a task or a watch, use one of: %s", p.Status, strings.Join(statuses(), ", "))
 			}
+			if a.json {
+				return a.listJSON(c.Context(), p)
+			}
 			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {
 				return err
@@ -28,13 +33,6 @@ func newList(a *app) *cobra.Command {
 			defer d.Close()
 			if a.named() {
 				p.Socket = srv
-			}
-			if a.json {
-				raw, err := d.ListJSON(c.Context(), p)
-				if err != nil {
-					return err
-				}
-				return a.printRaw(raw)
 			}
 			l, err := d.List(c.Context(), p)
 			if err != nil {
@@ -47,4 +45,40 @@ func newList(a *app) *cobra.Command {
 	c.Flags().StringVar(&p.Status, "status", "", "only turns and watches with this `status`")
 	c.Flags().BoolVar(&p.All, "all", false, "closed turns too")
 	return c
+}
+
+// listJSON passes the daemon's own document on. It asks for it at once: only
+// when the server was not attached before is it asked for again.
+func (a *app) listJSON(ctx context.Context, p rpc.ListParams) error {
+	type answer struct {
+		raw json.RawMessage
+		err error
+	}
+	first := make(chan answer, 1)
+	a.ahead = func(c *rpc.Client, socket string) {
+		p := p
+		if a.named() {
+			p.Socket = socket
+		}
+		go func() {
+			raw, err := c.ListJSON(ctx, p)
+			first <- answer{raw, err}
+		}()
+	}
+	d, srv, err := a.connectSettled(ctx)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	got := <-first
+	if a.fresh && got.err == nil {
+		if a.named() {
+			p.Socket = srv
+		}
+		got.raw, got.err = d.ListJSON(ctx, p)
+	}
+	if got.err != nil {
+		return got.err
+	}
+	return a.printRaw(got.raw)
 }
