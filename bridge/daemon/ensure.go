@@ -33,7 +33,7 @@ const (
 // none. A daemon that is older than Options.Version is asked to end first. The
 // error is an *rpc.Error.
 func Ensure(ctx context.Context, o Options) (string, error) {
-	c, socket, err := find(ctx, o, rpc.HelloParams{Client: o.client()})
+	c, socket, err := find(ctx, o, rpc.HelloParams{Client: o.client()}, nil)
 	if c != nil {
 		_ = c.Close()
 	}
@@ -44,9 +44,10 @@ func Ensure(ctx context.Context, o Options) (string, error) {
 }
 
 // Dial is Ensure with a connection that introduces itself as h; a daemon that
-// runs already is asked only once.
-func Dial(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, error) {
-	c, _, err := find(ctx, o, h)
+// runs already is asked only once. ahead is rpc.DialAhead's; it is called for
+// each connection that is tried, and only its last one counts.
+func Dial(ctx context.Context, o Options, h rpc.HelloParams, ahead func(*rpc.Client)) (*rpc.Client, error) {
+	c, _, err := find(ctx, o, h, ahead)
 	if err != nil || c != nil {
 		return c, err
 	}
@@ -55,7 +56,7 @@ func Dial(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, error
 		return nil, err
 	}
 	h.Version = o.Version
-	return rpc.Dial(ctx, socket, h)
+	return rpc.DialAhead(ctx, socket, h, ahead)
 }
 
 // begin starts the daemon unless somebody else just does.
@@ -72,7 +73,7 @@ func begin(ctx context.Context, o Options) (string, error) {
 	}
 	defer unlock()
 	for deadline := time.Now().Add(lockedRetry); ; {
-		c, socket, err := find(ctx, o, rpc.HelloParams{Client: o.client()})
+		c, socket, err := find(ctx, o, rpc.HelloParams{Client: o.client()}, nil)
 		if c != nil { // somebody was faster
 			_ = c.Close()
 		}
@@ -98,7 +99,7 @@ func begin(ctx context.Context, o Options) (string, error) {
 
 // find returns a connection to a live daemon that is new enough and its socket,
 // nil and "" if there is none.
-func find(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, string, error) {
+func find(ctx context.Context, o Options, h rpc.HelloParams, ahead func(*rpc.Client)) (*rpc.Client, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	p, err := PathsFor(o.StoreDir)
@@ -107,7 +108,7 @@ func find(ctx context.Context, o Options, h rpc.HelloParams) (*rpc.Client, strin
 	}
 	h.Version = o.Version
 	for socket := range p.sockets() {
-		c, err := rpc.Dial(ctx, socket, h)
+		c, err := rpc.DialAhead(ctx, socket, h, ahead)
 		if errors.Is(err, rpc.ErrNoDaemon) || errors.Is(err, rpc.ErrClosed) { // the latter: it was just dying
 			continue
 		}

@@ -51,6 +51,13 @@ type waiter struct {
 // Dial connects and says hello. ErrNoDaemon is returned when nobody listens;
 // an *Error with CodeProtocol when the daemon is of another age.
 func Dial(ctx context.Context, socket string, h HelloParams) (*Client, error) {
+	return DialAhead(ctx, socket, h, nil)
+}
+
+// DialAhead is Dial for who knows already what to ask: ahead (nil = nothing) may
+// begin calls before the hello is answered, and returns at once. They are
+// answered after it, or not at all when Dial fails.
+func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Client)) (*Client, error) {
 	var d net.Dialer
 	nc, err := d.DialContext(ctx, "unix", socket)
 	if err != nil {
@@ -68,7 +75,16 @@ func Dial(ctx context.Context, socket string, h HelloParams) (*Client, error) {
 	h.Protocol = Protocol
 	greet, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	if err := c.call(greet, MethodHello, h, &c.hello); err != nil {
+	w := &waiter{reply: make(chan *jsonrpc.Response, 1)}
+	id, err := c.open(MethodHello, h, w)
+	if err == nil {
+		if ahead != nil {
+			ahead(c)
+		}
+		err = c.answer(greet, id, w, &c.hello)
+		c.forget(id)
+	}
+	if err != nil {
 		c.Close()
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			err = &Error{Code: CodeUnavailable, Message: fmt.Sprintf("the akk daemon on %s does not answer", socket), Cure: "look whether it is stopped (akk doctor), or end it"}

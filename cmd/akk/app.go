@@ -30,7 +30,8 @@ type app struct {
 	// one per file.
 	profileErrs func() []error
 	fresh       bool // connect has attached the server just now
-	// ahead, if set, may ask the daemon while connect still attaches.
+	// ahead, if set, may ask the daemon before connect has attached. It is called
+	// for each connection that is tried, and returns at once.
 	ahead func(c *rpc.Client, socket string)
 }
 

@@ -42,15 +42,17 @@ func (a *app) daemonOptions(client string) (daemon.Options, error) {
 
 // dial reaches the daemon and starts it if nobody is there.
 func (a *app) dial(ctx context.Context, client string) (*rpc.Client, error) {
-	return a.dialAs(ctx, rpc.HelloParams{Client: client})
+	return a.dialAs(ctx, rpc.HelloParams{Client: client}, nil)
 }
 
-func (a *app) dialAs(ctx context.Context, h rpc.HelloParams) (*rpc.Client, error) {
+// dialAs is dial; ahead (nil = nothing) may ask before the daemon has answered
+// the greeting.
+func (a *app) dialAs(ctx context.Context, h rpc.HelloParams, ahead func(*rpc.Client)) (*rpc.Client, error) {
 	o, err := a.daemonOptions(h.Client)
 	if err != nil {
 		return nil, err
 	}
-	return daemon.Dial(ctx, o, h)
+	return daemon.Dial(ctx, o, h, ahead)
 }
 
 // attachAll attaches the servers of the settings; one that does not run now is
@@ -77,15 +79,28 @@ func (a *app) connect(ctx context.Context) (desk, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := a.dial(ctx, "cli")
+	type answer struct {
+		srv rpc.Server
+		err error
+	}
+	var own chan answer
+	c, err := a.dialAs(ctx, rpc.HelloParams{Client: "cli"}, func(c *rpc.Client) {
+		ch := make(chan answer, 1)
+		own = ch
+		go func() {
+			srv, err := c.Attach(ctx, rpc.AttachParams{Socket: at.socket})
+			ch <- answer{srv, err}
+		}()
+		if a.ahead != nil {
+			a.ahead(c, at.socket)
+		}
+	})
 	if err != nil {
 		return nil, "", err
 	}
 	a.attachAll(ctx, c)
-	if a.ahead != nil {
-		a.ahead(c, at.socket)
-	}
-	srv, err := c.Attach(ctx, rpc.AttachParams{Socket: at.socket})
+	got := <-own
+	srv, err := got.srv, got.err
 	if err != nil {
 		if err = a.notAttached(ctx, c, at, err); err != nil {
 			c.Close()

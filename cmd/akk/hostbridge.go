@@ -55,7 +55,7 @@ docs/host-profile.md. A profile that can't be used is told by every tool.`,
 // bridgeConnect reaches the daemon for a Host. A tmux server that is not there
 // is no failure: the list says so, and it may come later.
 func (a *app) bridgeConnect(ctx context.Context, id host.Identity) (*rpc.Client, error) {
-	c, err := a.dialAs(ctx, rpc.HelloParams{Client: "host-bridge", Session: id.Session, Route: id.Route})
+	c, err := a.dialAs(ctx, rpc.HelloParams{Client: "host-bridge", Session: id.Session, Route: id.Route}, nil)
 	if err != nil {
 		return nil, err
 	}

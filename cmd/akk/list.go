@@ -48,37 +48,48 @@ func newList(a *app) *cobra.Command {
 }
 
 // listJSON passes the daemon's own document on. It asks for it at once: only
-// when the server was not attached before is it asked for again.
+// when a server was attached just now is it asked for again.
 func (a *app) listJSON(ctx context.Context, p rpc.ListParams) error {
+	cfg, err := a.config()
+	if err != nil {
+		return err
+	}
 	type answer struct {
 		raw json.RawMessage
 		err error
 	}
-	first := make(chan answer, 1)
-	a.ahead = func(c *rpc.Client, socket string) {
-		p := p
-		if a.named() {
-			p.Socket = socket
+	var first chan answer
+	if len(cfg.Servers) == 0 {
+		a.ahead = func(c *rpc.Client, socket string) {
+			p, ch := p, make(chan answer, 1)
+			if a.named() {
+				p.Socket = socket
+			}
+			first = ch
+			go func() {
+				raw, err := c.ListJSON(ctx, p)
+				ch <- answer{raw, err}
+			}()
 		}
-		go func() {
-			raw, err := c.ListJSON(ctx, p)
-			first <- answer{raw, err}
-		}()
 	}
 	d, srv, err := a.connectSettled(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	got := <-first
-	if a.fresh && got.err == nil {
-		if a.named() {
-			p.Socket = srv
+	if first != nil && !a.fresh {
+		got := <-first
+		if got.err != nil {
+			return got.err
 		}
-		got.raw, got.err = d.ListJSON(ctx, p)
+		return a.printRaw(got.raw)
 	}
-	if got.err != nil {
-		return got.err
+	if a.named() {
+		p.Socket = srv
 	}
-	return a.printRaw(got.raw)
+	raw, err := d.ListJSON(ctx, p)
+	if err != nil {
+		return err
+	}
+	return a.printRaw(raw)
 }
