@@ -20,7 +20,7 @@ import (
 
 const (
 	// longDocument is from how many bytes on a document takes this way.
-	longDocument = 8 << 10
+	longDocument = 1 << 10
 	// holdTime is how long a document waits for its line; between result and
 	// line there are only two calls of the SDK.
 	holdTime = 30 * time.Second
@@ -39,8 +39,15 @@ type Documents struct {
 }
 
 type heldDocument struct {
-	doc json.RawMessage
-	at  time.Time
+	document
+	at time.Time
+}
+
+// document is a JSON document and, where it was made already, its text: the
+// same as a JSON string.
+type document struct {
+	json json.RawMessage
+	text []byte
 }
 
 // NewDocuments makes the way for Options.Documents; the transport must write
@@ -51,8 +58,8 @@ func NewDocuments() *Documents {
 
 // hold returns the name under which a line asks for doc; "" = it must go
 // through the SDK.
-func (d *Documents) hold(doc json.RawMessage, now time.Time) string {
-	if d == nil || len(doc) < longDocument {
+func (d *Documents) hold(doc document, now time.Time) string {
+	if d == nil || len(doc.json) < longDocument {
 		return ""
 	}
 	d.mu.Lock()
@@ -71,12 +78,12 @@ func (d *Documents) hold(doc json.RawMessage, now time.Time) string {
 	return name
 }
 
-func (d *Documents) take(name []byte) (json.RawMessage, bool) {
+func (d *Documents) take(name []byte) (document, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h, ok := d.held[string(name)]
 	delete(d.held, string(name))
-	return h.doc, ok
+	return h.document, ok
 }
 
 // Line writes a message down without its newline: as the SDK does, with the
@@ -106,7 +113,10 @@ func (d *Documents) fill(line []byte) []byte {
 		return line // it waited too long; the Host sees a name and can list again
 	}
 	quoted := append(append([]byte{'"'}, name...), '"')
-	out := make([]byte, 0, len(line)+5*len(doc)/2)
+	if doc.text == nil {
+		doc.text = appendText(make([]byte, 0, 5*len(doc.json)/4), doc.json)
+	}
+	out := make([]byte, 0, len(line)+len(doc.json)+len(doc.text))
 	for {
 		i := bytes.Index(line, quoted)
 		if i < 0 {
@@ -114,9 +124,9 @@ func (d *Documents) fill(line []byte) []byte {
 		}
 		out = append(out, line[:i]...)
 		if bytes.HasSuffix(out, []byte(`"structuredContent":`)) {
-			out = append(out, doc...)
+			out = append(out, doc.json...)
 		} else {
-			out = appendText(out, doc)
+			out = append(out, doc.text...)
 		}
 		line = line[i+len(quoted):]
 	}

@@ -62,17 +62,17 @@ func TestDocumentsAreBounded(t *testing.T) {
 	d, now := NewDocuments(), time.Unix(1_800_000_000, 0)
 	doc := json.RawMessage(`"` + strings.Repeat("x", longDocument) + `"`)
 	for range holdMax {
-		if d.hold(doc, now) == "" {
+		if d.hold(document{json: doc}, now) == "" {
 			t.Fatal("refused")
 		}
 	}
-	if d.hold(doc, now) != "" {
+	if d.hold(document{json: doc}, now) != "" {
 		t.Fatal("one too many")
 	}
-	if d.hold(doc, now.Add(holdTime+1)) == "" || len(d.held) != 1 {
+	if d.hold(document{json: doc}, now.Add(holdTime+1)) == "" || len(d.held) != 1 {
 		t.Fatalf("%d held", len(d.held))
 	}
-	if d.hold(json.RawMessage(`"short"`), now) != "" || (*Documents)(nil).hold(doc, now) != "" {
+	if d.hold(document{json: json.RawMessage(`"short"`)}, now) != "" || (*Documents)(nil).hold(document{json: doc}, now) != "" {
 		t.Fatal("held")
 	}
 }

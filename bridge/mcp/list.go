@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/segmentio/encoding/json"
 
@@ -40,12 +42,37 @@ var listTool = &tool{
 		if err != nil {
 			return nil, err
 		}
-		var l listBrief
-		if err := json.Unmarshal(raw, &l); err != nil {
-			return nil, fmt.Errorf("the daemon's list can't be read: %w", err)
-		}
-		return &answer{doc: raw, text: listText(&l)}, nil
+		return c.lists.answer(raw)
 	},
+}
+
+// lists remembers the newest list: a Host that looks again mostly gets the same
+// one, and reading and cleaning it takes longer than all the rest of the call.
+type lists struct {
+	mu   sync.Mutex
+	raw  json.RawMessage // as the daemon wrote it
+	made answer
+}
+
+// answer is the answer that a list makes.
+func (l *lists) answer(raw json.RawMessage) (*answer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.raw != nil && bytes.Equal(raw, l.raw) {
+		made := l.made
+		return &made, nil
+	}
+	var brief listBrief
+	if err := json.Unmarshal(raw, &brief); err != nil {
+		return nil, fmt.Errorf("the daemon's list can't be read: %w", err)
+	}
+	clean, err := sanitise(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the answer can't be written: %w", err)
+	}
+	made := answer{ready: document{json: clean, text: appendText(make([]byte, 0, 5*len(clean)/4), clean)}, text: listText(&brief)}
+	l.raw, l.made = raw, made
+	return &made, nil
 }
 
 // listBrief is what the sentence for people needs of the list.

@@ -16,11 +16,15 @@ import (
 // sentence for people and the same document for Hosts that only pass text on.
 
 func (s *server) success(a *answer) *sdk.CallToolResult {
-	doc, err := sanitise(a.doc)
-	if err != nil {
-		return failure(fmt.Errorf("the answer can't be written: %w", err))
+	d := a.ready
+	if d.json == nil {
+		var err error
+		if d.json, err = sanitise(a.doc); err != nil {
+			return failure(fmt.Errorf("the answer can't be written: %w", err))
+		}
 	}
-	if name := s.Documents.hold(doc, time.Now()); name != "" {
+	doc := d.json
+	if name := s.Documents.hold(d, time.Now()); name != "" {
 		doc = json.RawMessage(`"` + name + `"`)
 		return &sdk.CallToolResult{StructuredContent: doc, Content: []sdk.Content{&sdk.TextContent{Text: a.text}, &sdk.TextContent{Text: name}}, IsError: a.failed}
 	}

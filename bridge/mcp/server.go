@@ -37,6 +37,7 @@ type Options struct {
 type server struct {
 	Options
 	nonce string // of this process: JSON-RPC ids begin again in each
+	lists lists
 }
 
 // instructions tell a model how to use the tools.

@@ -44,9 +44,10 @@ type call struct {
 
 // answer is what a handler found out.
 type answer struct {
-	doc    any    // a contract document
-	text   string // for a human, short
-	failed bool   // isError (CONTRACT-outputs §1.2)
+	doc    any      // a contract document
+	ready  document // instead of doc: one that went through the sanitiser before
+	text   string   // for a human, short
+	failed bool     // isError (CONTRACT-outputs §1.2)
 }
 
 func (s *server) add(srv *sdk.Server, t *tool) {

@@ -34,3 +34,19 @@ func TestHandler(t *testing.T) {
 		t.Error(s)
 	}
 }
+
+// The words are only a shortcut: with and without them the text is the same.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{"", "see sk-abcDEF123456", "paſſword=abcDEF1", "TO\u212aEN: x", "a://b:c@d --toKen 1", "\xff AKIAABCDEF123456ABCD", "İ token=a", "-----BEGIN X PRIVATE KEY-----"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want := s
+		for _, r := range secrets() {
+			want = r.re.ReplaceAllString(want, r.with)
+		}
+		if got := Text(s); got != want {
+			t.Fatalf("%q becomes %q, without the words %q", s, got, want)
+		}
+	})
+}

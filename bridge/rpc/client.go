@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	fast "github.com/segmentio/encoding/json"
 )
 
 // This file holds the client half. One goroutine reads; answers and stream
@@ -249,7 +250,11 @@ func (c *Client) answer(ctx context.Context, id int64, w *waiter, result any) er
 		*raw = r.Result
 		return nil
 	}
-	if err := json.Unmarshal(r.Result, result); err != nil {
+	read := json.Unmarshal
+	if _, ok := result.(*Status); ok { // long, and asked for often
+		read = fast.Unmarshal
+	}
+	if err := read(r.Result, result); err != nil {
 		return fmt.Errorf("the daemon's answer can't be read: %w", err)
 	}
 	return nil

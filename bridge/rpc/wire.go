@@ -24,19 +24,22 @@ type errLine struct{ err error }
 
 func (e errLine) Error() string { return e.err.Error() }
 
-// longLine is what is set aside for a message that does not fit the reader's
-// buffer, in bytes: a list of 200 terminals.
+// longLine is what is set aside for the first message that does not fit the
+// reader's buffer, in bytes: a list of 200 terminals.
 const longLine = 512 << 10
 
 // lineReader reads messages. A line that is too long is skipped whole.
-type lineReader struct{ r *bufio.Reader }
+type lineReader struct {
+	r    *bufio.Reader
+	long int // bytes of the last long message
+}
 
 // readAhead and askAhead are the buffers of who reads answers and of who reads
 // questions, in bytes: those are short, and a command asks once and goes.
 const readAhead, askAhead = 64 << 10, 4 << 10
 
 func newLineReader(r io.Reader, size int) *lineReader {
-	return &lineReader{bufio.NewReaderSize(r, size)}
+	return &lineReader{r: bufio.NewReaderSize(r, size), long: longLine}
 }
 
 // next returns the next message, an errLine for one that can't be read, or the
@@ -56,7 +59,7 @@ func (l *lineReader) line() ([]byte, error) {
 		for {
 			part, err := l.r.ReadSlice('\n')
 			if line == nil && err != nil && !long && len(part) >= readAhead {
-				line = make([]byte, 0, longLine) // a list: grown step by step it would be copied as often
+				line = make([]byte, 0, l.long) // a list: grown step by step it would be copied as often
 			}
 			if !long {
 				line = append(line, part...)
@@ -75,6 +78,9 @@ func (l *lineReader) line() ([]byte, error) {
 			return nil, errLine{fmt.Errorf("message is longer than %d bytes", MaxLine)}
 		}
 		if n := len(line) - 1; n > 0 {
+			if n >= readAhead {
+				l.long = n + n/8
+			}
 			return line[:n], nil
 		}
 	}
