@@ -275,7 +275,7 @@ func (s *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 	if r, ok := m.(*jsonrpc.Response); ok {
 		defer s.answered(idKey(r.ID))()
 	}
-	return s.put(b)
+	return s.put(b...)
 }
 
 // answered frees the id at once, and the place when the returned function is
@@ -299,15 +299,22 @@ func (s *stdio) answered(key string) (written func()) {
 }
 
 // put writes one line in one piece.
-func (s *stdio) put(b []byte) error {
+func (s *stdio) put(line ...[]byte) error {
 	s.wmu.Lock()
 	defer s.wmu.Unlock()
 	if s.outErr != nil {
 		return s.outErr
 	}
-	if _, err := s.out.Write(append(b, '\n')); err != nil {
-		s.outErr = fmt.Errorf("%w: %v", errOutput, err)
-		s.Close() // half a line may have gone out: nothing may follow it
+	last := len(line) - 1 // with its end: most lines are one write
+	for i, b := range line {
+		if i == last {
+			b = append(b[:len(b):len(b)], '\n')
+		}
+		if _, err := s.out.Write(b); err != nil {
+			s.outErr = fmt.Errorf("%w: %v", errOutput, err)
+			s.Close() // half a line may have gone out: nothing may follow it
+			break
+		}
 	}
 	return s.outErr
 }

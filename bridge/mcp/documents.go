@@ -86,22 +86,23 @@ func (d *Documents) take(name []byte) (document, bool) {
 	return h.document, ok
 }
 
-// Line writes a message down without its newline: as the SDK does, with the
-// documents in their places. A nil *Documents holds none.
-func (d *Documents) Line(m jsonrpc.Message) ([]byte, error) {
+// Line writes a message down without its newline, in pieces: as the SDK does,
+// with the documents in their places. A nil *Documents holds none. The pieces
+// must not be changed.
+func (d *Documents) Line(m jsonrpc.Message) ([][]byte, error) {
 	line, err := jsonrpc.EncodeMessage(m)
-	if err != nil || d == nil {
-		return line, err
+	if err != nil {
+		return nil, err
 	}
-	if r, ok := m.(*jsonrpc.Response); !ok || r.Error != nil || !bytes.Contains(line, d.head) {
-		return line, nil
+	if r, ok := m.(*jsonrpc.Response); d == nil || !ok || r.Error != nil || !bytes.Contains(line, d.head) {
+		return [][]byte{line}, nil
 	}
 	return d.fill(line), nil
 }
 
 // fill puts the document of the first name into each place of that name: as
 // text where a text block asks, as it is where the structured content asks.
-func (d *Documents) fill(line []byte) []byte {
+func (d *Documents) fill(line []byte) [][]byte {
 	from := bytes.Index(line, d.head)
 	to := from + len(d.head)
 	for to < len(line) && line[to] >= '0' && line[to] <= '9' {
@@ -110,23 +111,23 @@ func (d *Documents) fill(line []byte) []byte {
 	name := line[from:to]
 	doc, ok := d.take(name)
 	if !ok {
-		return line // it waited too long; the Host sees a name and can list again
+		return [][]byte{line} // it waited too long; the Host sees a name and can list again
 	}
-	quoted := append(append([]byte{'"'}, name...), '"')
 	if doc.text == nil {
 		doc.text = appendText(make([]byte, 0, 5*len(doc.json)/4), doc.json)
 	}
-	out := make([]byte, 0, len(line)+len(doc.json)+len(doc.text))
+	quoted := append(append([]byte{'"'}, name...), '"')
+	var out [][]byte
 	for {
 		i := bytes.Index(line, quoted)
 		if i < 0 {
-			return append(out, line...)
+			return append(out, line)
 		}
-		out = append(out, line[:i]...)
-		if bytes.HasSuffix(out, []byte(`"structuredContent":`)) {
-			out = append(out, doc.json...)
+		out = append(out, line[:i])
+		if bytes.HasSuffix(line[:i], []byte(`"structuredContent":`)) {
+			out = append(out, doc.json)
 		} else {
-			out = append(out, doc.text...)
+			out = append(out, doc.text)
 		}
 		line = line[i+len(quoted):]
 	}

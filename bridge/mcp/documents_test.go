@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -29,10 +30,11 @@ func TestDocuments(t *testing.T) {
 					t.Fatal(err)
 				}
 				id, _ := jsonrpc.MakeID("7")
-				b, err := s.Documents.Line(&jsonrpc.Response{ID: id, Result: res})
+				pieces, err := s.Documents.Line(&jsonrpc.Response{ID: id, Result: res})
 				if err != nil {
 					t.Fatal(err)
 				}
+				b := bytes.Join(pieces, nil)
 				var m map[string]any
 				if err := json.Unmarshal(b, &m); err != nil {
 					t.Fatalf("%v in %.300s", err, b)

@@ -212,8 +212,11 @@ func (c *serverConn) notified(req *jsonrpc.Request) {
 func (c *serverConn) reply(req *jsonrpc.Request, result any) error {
 	if l, ok := result.(List); ok {
 		if id := idNumber(req.ID); id > 0 {
-			b, err := answerList(id, l)
+			buf := lists.Get().(*[]byte)
+			defer lists.Put(buf)
+			b, err := answerList((*buf)[:0], id, l)
 			if err == nil {
+				*buf = b
 				return c.send(b, sendTimeout)
 			}
 		}

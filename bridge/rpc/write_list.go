@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"sync"
 
 	fast "github.com/segmentio/encoding/json"
 )
@@ -65,9 +66,12 @@ func appendList(out []byte, l List, more int) ([]byte, error) {
 	return append(append(out, ']'), frame[at+len("null"):]...), nil
 }
 
+// lists are buffers of answers that were sent.
+var lists = sync.Pool{New: func() any { return new([]byte) }}
+
 // answerList is encode for the answer that a list is, without a second copy of
-// it.
-func answerList(id int64, l List) ([]byte, error) {
-	b, err := appendList(appendAnswer(nil, id), l, len("}\n"))
+// it; it is appended to b.
+func answerList(b []byte, id int64, l List) ([]byte, error) {
+	b, err := appendList(appendAnswer(b, id), l, len("}\n"))
 	return append(b, '}', '\n'), err
 }
