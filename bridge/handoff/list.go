@@ -68,7 +68,9 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 			return rpc.List{}, err
 		}
 	}
-	for _, v := range d.views(p.Socket) {
+	views := d.views(p.Socket)
+	out.Terminals = slices.Grow(out.Terminals, len(views))
+	for _, v := range views {
 		if v.current != nil {
 			seen[v.current.ID] = true
 		}

@@ -6,6 +6,7 @@ package handoff
 
 import (
 	"strings"
+	"sync"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -190,7 +191,8 @@ func turnStatus(t *Turn, _ *view) string {
 	return "waiting_for_agent"
 }
 
-func contracts() rpc.ActionContracts {
+// contracts never change, and nobody changes them.
+var contracts = sync.OnceValue(func() rpc.ActionContracts {
 	return rpc.ActionContracts{
 		Version: contractVersion,
 		Instructions: []string{
@@ -215,4 +217,4 @@ func contracts() rpc.ActionContracts {
 			"status":         map[string]any{"tool": "agent_knock_knock_status", "required": []string{}, "side_effect_free": true, "sends_terminal_input": false},
 		},
 	}
-}
+})
