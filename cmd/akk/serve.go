@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	gc "runtime/debug"
 	"time"
 
 	"akk/agents/registry"
 	"akk/bridge/daemon"
 	"akk/bridge/rpc"
+	"akk/panes"
 
 	"github.com/spf13/cobra"
 )
@@ -43,7 +43,7 @@ left, nobody is connected and nothing is owed.`,
 			if err != nil {
 				return err
 			}
-			gc.SetGCPercent(200) // its garbage is lists and screens, short-lived
+			panes.PaceCollector()
 			o.Agents = registry.All()
 			o.Attach = attachTmux(cfg.Transport)
 			if debug {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime/debug"
+	"runtime"
 	"runtime/pprof"
 	"strconv"
 	"strings"
@@ -189,8 +189,9 @@ func mirror(ctx context.Context, args []string, t panes.Transport) error {
 	history := 0
 	if len(args) > 5 {
 		history, _ = strconv.Atoi(args[5])
-		debug.SetGCPercent(30) // packed text costs a collection nothing
 	}
+	runtime.GOMAXPROCS(1) // as `akk serve`
+	panes.PaceCollector()
 	m, err := panes.Open(ctx, panes.Options{Socket: args[0], Transport: t, History: history})
 	if err != nil {
 		return err
