@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -44,7 +45,12 @@ func TestR11BeforeTheFirstByte(t *testing.T) {
 			}
 		}},
 		{"another process in the pane", "another process", func(b *bench, p *player) { b.w.drift(p.id, 1) }},
-		{"the agent leaves", "", func(b *bench, p *player) { b.w.leave(p) }},
+		{"the agent leaves", "", func(b *bench, p *player) {
+			b.w.leave(p)
+			for end := time.Now().Add(10 * time.Second); len(b.rows()) > 0 && time.Now().Before(end); { // heard before the proof is answered
+				time.Sleep(time.Millisecond)
+			}
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
