@@ -59,15 +59,14 @@ func Dial(ctx context.Context, socket string, h HelloParams) (*Client, error) {
 // begin calls before the hello is answered, and returns at once. They are
 // answered after it, or not at all when Dial fails.
 func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Client)) (*Client, error) {
-	var d net.Dialer
-	nc, err := d.DialContext(ctx, "unix", socket)
+	nc, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"}) // it never waits
 	if err != nil {
 		if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, fmt.Errorf("%w (%s)", ErrNoDaemon, socket)
 		}
 		return nil, fmt.Errorf("connect to the akk daemon: %w", err)
 	}
-	if uid, _, err := peer(nc.(*net.UnixConn)); err == nil && uid != os.Getuid() {
+	if uid, _, err := peer(nc); err == nil && uid != os.Getuid() {
 		nc.Close()
 		return nil, &Error{Code: CodeForbidden, Message: fmt.Sprintf("the daemon on %s belongs to uid %d", socket, uid), Cure: "name another store with --store-dir"}
 	}
@@ -77,7 +76,11 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 	greet, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	w := &waiter{reply: make(chan *jsonrpc.Response, 1)}
-	id, err := c.open(MethodHello, h, w)
+	var params any = h
+	if h.Route == nil {
+		params = plainHello{Protocol, h.Client, h.Version, h.Session}
+	}
+	id, err := c.open(MethodHello, params, w)
 	if err == nil {
 		if ahead != nil {
 			ahead(c)
@@ -93,6 +96,15 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 		return nil, err
 	}
 	return c, nil
+}
+
+// plainHello is HelloParams without a route: what a Route is made of takes a
+// command as long to learn as everything else that it says.
+type plainHello struct {
+	Protocol int    `json:"protocol"`
+	Client   string `json:"client"`
+	Version  string `json:"version"`
+	Session  string `json:"session,omitempty"`
 }
 
 // Hello is what the daemon said of itself.

@@ -12,8 +12,8 @@ import (
 
 const (
 	indentBy = "  "
-	// indentPiece is how many bytes are written at once.
-	indentPiece = 32 << 10
+	// indentPiece is how many bytes are written at once: a pipe holds them.
+	indentPiece = 56 << 10
 )
 
 // newLine is a line's end and the indentation of the next one, deep enough for

@@ -1,0 +1,52 @@
+package rpc
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// What is written by hand reads as what the SDK writes, with both readers.
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	id := func(n float64) jsonrpc.ID {
+		v, err := jsonrpc.MakeID(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	word, _ := jsonrpc.MakeID("word")
+	for name, m := range map[string]jsonrpc.Message{
+		"request":        &jsonrpc.Request{ID: id(7), Method: "list", Params: json.RawMessage(`{"a":1,"result":2}`)},
+		"no params":      &jsonrpc.Request{ID: id(7), Method: "servers"},
+		"strange method": &jsonrpc.Request{ID: id(7), Method: `a"b\`, Params: json.RawMessage(`{}`)},
+		"notification":   &jsonrpc.Request{Method: "cancel", Params: json.RawMessage(`{"stream":3}`)},
+		"answer":         &jsonrpc.Response{ID: id(8), Result: json.RawMessage(`{"result":",\"result\":"}`)},
+		"null":           &jsonrpc.Response{ID: id(8), Result: json.RawMessage(`null`)},
+		"word":           &jsonrpc.Response{ID: word, Result: json.RawMessage(`[]`)},
+		"error":          &jsonrpc.Response{ID: id(9), Error: wireError(&Error{Code: CodeRefused, Message: `,"result":`})},
+	} {
+		ours, err := encode(m)
+		if err != nil || ours[len(ours)-1] != '\n' {
+			t.Fatalf("%s: %v %q", name, err, ours)
+		}
+		ours = ours[:len(ours)-1]
+		theirs, err := jsonrpc.EncodeMessage(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := jsonrpc.DecodeMessage(theirs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for reader, read := range map[string]func([]byte) (jsonrpc.Message, error){"ours": decode, "the SDK's": jsonrpc.DecodeMessage} {
+			got, err := read(ours)
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, read by %s: %v\n%#v\n%#v", name, reader, err, got, want)
+			}
+		}
+	}
+}
