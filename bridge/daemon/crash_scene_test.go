@@ -293,9 +293,12 @@ var scripts = []script{
 		s.tm.run("send-keys", "-t", s.panes[0], "-l", "half")
 		text := s.text("do")
 		for range 200 {
-			_, err := s.send(c, text, func(p *rpc.SendParams) { p.Explicit = true })
-			if err == nil || errors.Is(err, rpc.ErrClosed) {
+			r, err := s.send(c, text, func(p *rpc.SendParams) { p.Explicit = true })
+			if err == nil && r.TerminalInputDispatched || errors.Is(err, rpc.ErrClosed) {
 				break
+			}
+			if err == nil { // the draft came while it was proven empty
+				text = s.text("do")
 			}
 			time.Sleep(50 * time.Millisecond)
 		}

@@ -272,13 +272,21 @@ func crashOnce(t *testing.T, tm *tmuxServer, o Options, r crashRun, n int) {
 	s.check(before)
 }
 
-// everyPoint runs each script once and returns a run for each fail point that
-// it passes. A fail point of the source that none passes fails the test.
+// scriptTries is how often the scripts run until every point was passed: some
+// race with what they start, as a human does.
+const scriptTries = 4
+
+// everyPoint runs each script and returns a run for each fail point that it
+// passes. A fail point of the source that none passes fails the test.
 func everyPoint(t *testing.T) (runs []crashRun) {
-	passed := map[string]bool{}
+	passed, known := map[string]bool{}, map[string]bool{}
 	tm := startTmux(t)
 	o := newHome(t, "points")
-	for n, sc := range scripts {
+	for n := range scriptTries * len(scripts) {
+		if n > 0 && n%len(scripts) == 0 && len(missedPoints(t, passed)) == 0 {
+			break
+		}
+		sc := scripts[n%len(scripts)]
 		t.Run("points of "+strings.ReplaceAll(sc.name, " ", "_"), func(t *testing.T) {
 			tm.t = t
 			file := filepath.Join(tm.dir, fmt.Sprint("points", n))
@@ -295,16 +303,21 @@ func everyPoint(t *testing.T) (runs []crashRun) {
 			_ = c.Close()
 			for _, point := range strings.Fields(readFile(tm.dir, fmt.Sprint("points", n))) {
 				passed[point] = true
-				runs = append(runs, crashRun{sc, point})
+				if !known[sc.name+" "+point] {
+					runs = append(runs, crashRun{sc, point})
+				}
+				known[sc.name+" "+point] = true
 			}
 			s.check(before)
 		})
+	}
+	for _, m := range missedPoints(t, passed) {
+		t.Error(m)
 	}
 	for n := 2; n <= 9; n++ { // each commit of a task's life, before and after
 		runs = append(runs, crashRun{scripts[0], fmt.Sprint("store.commit#", n)}, crashRun{scripts[0], fmt.Sprint("store.committed#", n)})
 	}
 	runs = append(runs, crashRun{scripts[0], "handoff.typed#2"}) // Enter
-	checkPoints(t, passed)
 	return runs
 }
 
