@@ -18,6 +18,11 @@ const (
 	pollGap     = 10 * time.Millisecond  // least time between two polls
 	openGap     = 250 * time.Millisecond // least time between two searches for a log
 	openUrgency = 30 * time.Second       // how long a search goes on by itself after Enter
+	// lastLook is after how long without a poke the log is looked at once more. An
+	// agent's new conversation begins a file of its own, which a log may look for
+	// only every half second (codex.recheck): the one look that would find it may
+	// be the one after the last poke.
+	lastLook = 600 * time.Millisecond
 	// rivalWait is how long the other logs of a process with several are given
 	// to take the same text, so that it is seen to be in one only (R49).
 	rivalWait = 250 * time.Millisecond
@@ -83,6 +88,8 @@ func (f *feeder) run(ctx context.Context) {
 	defer f.close()
 	again := time.NewTimer(0) // the first look
 	defer again.Stop()
+	last := time.NewTimer(lastLook)
+	defer last.Stop()
 	var searched, hurryUntil time.Time
 	look := func(now time.Time, force bool) {
 		if f.log == nil {
@@ -108,8 +115,12 @@ func (f *feeder) run(ctx context.Context) {
 			polled = time.Now()
 			look(polled, true)
 			close(ch)
+		case <-last.C:
+			polled = time.Now()
+			look(polled, false)
 		case <-f.pokes:
 			now := time.Now()
+			last.Reset(lastLook)
 			if wait := pollGap - now.Sub(polled); wait > 0 {
 				again.Reset(wait)
 				continue
