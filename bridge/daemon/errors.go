@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 
 	"akk/bridge/rpc"
 	"akk/store"
@@ -26,7 +28,14 @@ func problem(err error) *rpc.Error {
 	if errors.Is(err, rpc.ErrInUse) {
 		return &rpc.Error{Code: rpc.CodeUnavailable, Message: err.Error(), Cure: "use it, or choose another folder with --store-dir"}
 	}
-	return &rpc.Error{Code: rpc.CodeUnavailable, Message: err.Error(), Cure: "run `akk doctor`"}
+	cure := "run `akk doctor`"
+	switch { // what doctor would only say again
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		cure = "make that file and its folder writable for yourself, or name another folder with --store-dir"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		cure = "make room on that disk, or name a folder on another one with --store-dir"
+	}
+	return &rpc.Error{Code: rpc.CodeUnavailable, Message: err.Error(), Cure: cure}
 }
 
 func failed(cure, format string, a ...any) *rpc.Error {
