@@ -42,9 +42,17 @@ func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
 	}
 	if len(found) == 0 && isRef(id) {
 		ref := "@" + strings.ToLower(strings.TrimPrefix(id, "@"))
+		is := func(id string) bool { return strings.HasPrefix(shortRef(id), ref) }
 		for _, v := range all {
-			if strings.HasPrefix(shortRef(v.id), ref) {
+			if is(v.id) {
 				found = append(found, v)
+			}
+		}
+		if len(found) == 0 { // of an earlier name, as the full id above
+			for _, v := range all {
+				if slices.ContainsFunc(v.aliases, is) {
+					found = append(found, v)
+				}
 			}
 		}
 	}
