@@ -3,19 +3,19 @@ package handoff
 // This file keeps the rows of terminals at rest. It upholds: a kept row is byte
 // for byte what would be drawn now. It is kept only while everything that it
 // is made of is the same: the view, what the caller may do, the Session that
-// could be detached; and only from when no clock can change it any more.
+// could be detached; from when no clock can change it any more, until one does.
 
 import (
 	"sync"
+	"time"
 
 	"akk/bridge/rpc"
 )
 
 const (
 	// rowRests is after how long without a new view no predicate of a row waits
-	// for time to pass, but for a human's typing (typingQuiet): the longest such
-	// wait is workingQuiet. What a clock changes later (limits, holds) publishes
-	// a view.
+	// for time to pass, but for a human's typing (typingQuiet) and for a hard
+	// limit (view.restsUntil): the longest such wait is workingQuiet.
 	rowRests = 2 * workingQuiet
 	// keptMax bounds the kinds of callers that a row is kept for.
 	keptMax = 8
@@ -29,7 +29,8 @@ type keptFor struct {
 
 type keptRow struct {
 	row      rpc.Row
-	explicit bool // it offers an explicit send
+	explicit bool      // it offers an explicit send
+	until    time.Time // when a clock changes it, zero = never
 }
 
 // keptRows are the rows of one view. Safe for any goroutine.
@@ -52,14 +53,26 @@ func (d *Desk) rowOf(v *view, c rpc.Caller) rpc.Row {
 		for k.stale = range stale {
 		}
 	}
-	if r, ok := v.rows.get(k); ok {
+	if r, ok := v.rows.get(k); ok && (r.until.IsZero() || now.Before(r.until)) {
 		d.offers.show(c, v.id, r.explicit, now)
 		return r.row
 	}
 	row := d.row(v, c)
 	row.WriteDown()
-	v.rows.put(k, keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit})
+	v.rows.put(k, keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit, v.restsUntil(now)})
 	return row
+}
+
+// restsUntil is when the clock alone changes the row of a view at rest, zero =
+// never: from its hard limit on a stalled Turn offers no renew any more. A view
+// is published then, but not in the same nanosecond.
+func (v *view) restsUntil(now time.Time) (until time.Time) {
+	for _, t := range []*Turn{v.current, v.recent} {
+		if t != nil && t.StalledAt != nil && t.HardAt != nil && now.Before(*t.HardAt) && (until.IsZero() || t.HardAt.Before(until)) {
+			until = *t.HardAt
+		}
+	}
+	return until
 }
 
 func (r *keptRows) get(k keptFor) (keptRow, bool) {

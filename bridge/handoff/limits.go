@@ -101,7 +101,10 @@ func (t Turn) look(l look) (out Turn, changes []string, next time.Time) {
 		}
 	}
 	if t.StalledAt != nil {
-		return t, changes, time.Time{}
+		if t.HardAt != nil && l.Now.Before(*t.HardAt) {
+			next = *t.HardAt // from then on it can't be renewed
+		}
+		return t, changes, next
 	}
 	stall := func(why, words string) {
 		now, life := l.Now, l.Life
@@ -128,7 +131,7 @@ func (t Turn) look(l look) (out Turn, changes []string, next time.Time) {
 		}
 		if !l.Now.Before(at) {
 			stall(StallInactivity, "the agent has shown no sign of life for "+t.Inactivity.String())
-			return t, changes, time.Time{}
+			return t, changes, next // the hard limit
 		}
 		soonest(at)
 	}
