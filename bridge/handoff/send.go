@@ -255,11 +255,18 @@ func (d *Desk) answer(ctx context.Context, live *liveTurn, wait time.Duration, r
 	}
 }
 
+// dispatched tells whether a byte may have gone out (R54): as soon as "prepared"
+// is durable. An explicit send goes on without the store, which then can't tell:
+// in doubt it may have.
+func dispatched(t *Turn) bool {
+	return t.Dispatched || t.open() && (t.Stage != "" || t.Scope == scopeExplicit)
+}
+
 // sendDoc is the table of CONTRACT-outputs §4.1.
 func sendDoc(t Turn, replayed bool) rpc.Send {
 	turn := turnDoc(&t, nil)
 	s := rpc.Send{SessionID: t.SessionID, TurnID: t.ID, ConversationID: t.ID, TerminalID: t.TerminalID, MessageID: t.RequestID, Scope: t.Scope,
-		DeliveryReceipt: t.Stage, TerminalInputDispatched: t.Dispatched || t.open(), Delivered: t.Entered, AgentAcceptance: "unproven",
+		DeliveryReceipt: t.Stage, TerminalInputDispatched: dispatched(&t), Delivered: t.Entered, AgentAcceptance: "unproven",
 		ManagementMode: "managed", ObservationMode: "managed_monitor", Replayed: replayed, Reason: t.Reason, Conversation: &turn}
 	told := t.Route != nil && !t.Unmanaged
 	s.Capabilities = rpc.Capabilities{Callback: told, InteractionNotify: told}

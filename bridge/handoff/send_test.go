@@ -196,10 +196,15 @@ func TestNoLogNoAcceptance(t *testing.T) {
 	p := b.w.play()
 	p.onEnter = func(p *player) { p.set(func(p *player) { p.text, p.activity = "", agents.Working }) }
 	row := b.row(p, agents.Idle)
-	s, err := b.send(row.ID, "quietly", wait(100))
-	if err != nil || s.Status != "submission_pending_acceptance" || !s.TerminalInputDispatched || s.AgentAcceptance != "unproven" {
+	named := func(p *rpc.SendParams) { p.RequestID = "once" }
+	s, err := b.send(row.ID, "quietly", wait(100), named)
+	if err != nil || s.Status != "submission_pending_acceptance" || s.AgentAcceptance != "unproven" || s.DeliveryReceipt != "" && !s.TerminalInputDispatched {
 		t.Fatalf("%v %+v", err, s)
 	}
+	b.until("the receipt tells the key", func() bool {
+		s, err := b.send(row.ID, "quietly", wait(1), named)
+		return err == nil && s.TerminalInputDispatched && s.AgentAcceptance == "unproven"
+	})
 	b.until("Enter", func() bool { return b.turn(s.TurnID).Entered })
 	b.until("uncertain", func() bool { return b.turn(s.TurnID).Outcome == OutcomeUncertain })
 	p.set(func(p *player) { // the line comes late, after all

@@ -113,7 +113,7 @@ func sendText(s *rpc.Send) string {
 	case "agent_accepted":
 		return "Accepted: the agent in " + s.TerminalID + " has taken the task." + follow
 	case "pending_acceptance":
-		return "The task was typed and Enter pressed, but the agent has not taken it yet" + why + ". Do not send it again." + follow
+		return pendingText(s) + why + ". Do not send it again." + follow
 	case "not_accepted":
 		return "The task stands in the agent's composer and was not taken" + why + ". Do not send it again; ask the human to look at the terminal." + follow
 	case "aborted":
@@ -127,4 +127,18 @@ func sendText(s *rpc.Send) string {
 		return "Nothing was typed" + why + "." + follow
 	}
 	return "It is not known whether the agent has got the task" + why + ". Do not send it again; ask the human to look at the terminal." + follow
+}
+
+// pendingText says how far a send came that has no outcome yet, and no more than
+// is proven: a receipt is durable before the key that follows it (R56).
+func pendingText(s *rpc.Send) string {
+	switch {
+	case s.Delivered:
+		return "The task was typed and Enter pressed, but the agent has not taken it yet"
+	case !s.TerminalInputDispatched:
+		return "Nothing is typed yet: the send is under way"
+	case s.DeliveryReceipt == "text_injected":
+		return "The task is typed, it is not proven yet that Enter was pressed"
+	}
+	return "The task may be typed, Enter is not pressed yet"
 }

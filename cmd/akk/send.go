@@ -148,7 +148,14 @@ func (a *app) printSend(s rpc.Send) error {
 		cure = "look at the pane, then `akk status " + s.TurnID + "`"
 		if s.DoNotRetry {
 			cure += "; do not send it again, it may have arrived"
+			if !s.TerminalInputDispatched {
+				cure = "`akk status " + s.TurnID + "`; do not send it again, this one is still under way"
+			}
 		}
 	}
-	return fail(cure, "%s: %s", plain(submissions, s.SubmissionOutcome), reason)
+	what := plain(submissions, s.SubmissionOutcome)
+	if s.SubmissionOutcome == "pending_acceptance" {
+		what = pendingWord(&s)
+	}
+	return fail(cure, "%s: %s", what, reason)
 }

@@ -81,7 +81,7 @@ func (a *app) printStatus(s rpc.Status) error {
 		add("state", s.TerminalStatus.ActivityState)
 	}
 	if t := s.Conversation; t != nil {
-		add("turn", t.TurnID+" ("+strings.TrimSuffix(plain(turnStatuses, t.Status)+"; "+plain(stages, t.Stage), "; ")+")")
+		add("turn", t.TurnID+" ("+strings.TrimSuffix(turnWord(t)+"; "+stageWord(t), "; ")+")")
 		add("outcome", plain(outcomes, t.Outcome))
 		add("reason", t.Reason)
 		add("answer", strings.Join(strings.Fields(t.FinalText), " "))

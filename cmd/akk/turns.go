@@ -54,7 +54,7 @@ func turnsTable(list []rpc.Turn, now time.Time) [][]string {
 		if t.FinalText != "" {
 			why = t.FinalText
 		}
-		table = append(table, []string{t.TurnID, plain(turnStatuses, t.Status), t.Agent, ui.Age(now, t.UpdatedAt) + " ago", ui.Clean(ui.Cut(strings.Join(strings.Fields(why), " "), 60))})
+		table = append(table, []string{t.TurnID, turnWord(&t), t.Agent, ui.Age(now, t.UpdatedAt) + " ago", ui.Clean(ui.Cut(strings.Join(strings.Fields(why), " "), 60))})
 	}
 	return table
 }

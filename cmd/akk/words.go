@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"akk/bridge/rpc"
 )
 
 // This file says the contract's words as a human says them. --json keeps the
@@ -30,12 +32,46 @@ var watchStatuses = map[string]string{
 	"cancelled":   "cancelled",
 }
 
-// stages are how far a task's submission came.
+// stages are how far a task's submission is proven. Each is told from when it is
+// durable: the text may be out at the first, Enter at the second.
 var stages = map[string]string{
-	"prepared":         "nothing typed yet",
-	"text_injected":    "typed, Enter not pressed",
+	"prepared":         "being typed",
+	"text_injected":    "typed, Enter not proven",
 	"enter_dispatched": "Enter pressed",
 	"agent_accepted":   "the agent took it",
+}
+
+// turnWord says how a task stands, and no more than is proven (N5): before the
+// agent's own proof nobody knows that it works on it.
+func turnWord(t *rpc.Turn) string {
+	if t.Status == "waiting_for_agent" && t.Outcome == "" && t.AcceptedAt == nil && t.Stage != "agent_accepted" {
+		return "it is not proven that the agent took it"
+	}
+	return plain(turnStatuses, t.Status)
+}
+
+// stageWord says how far a task's submission came, "" if that says nothing.
+func stageWord(t *rpc.Turn) string {
+	switch {
+	case t.Outcome == "not_submitted":
+		return "nothing was typed"
+	case t.Stage == "" && t.Outcome == "" && t.Status == "waiting_for_agent":
+		return "not typed yet"
+	}
+	return plain(stages, t.Stage)
+}
+
+// pendingWord says how far a send came that has no outcome yet (F5).
+func pendingWord(s *rpc.Send) string {
+	switch {
+	case s.Delivered:
+		return plain(submissions, "pending_acceptance")
+	case !s.TerminalInputDispatched:
+		return "nothing is typed yet"
+	case s.DeliveryReceipt == "text_injected":
+		return "the text is typed, it is not proven that Enter was pressed"
+	}
+	return "the text may be typed, Enter is not pressed yet"
 }
 
 // submissions are the outcomes of a send that the agent did not take.

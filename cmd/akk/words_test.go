@@ -81,3 +81,37 @@ func TestPlain(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// F5, N5: a send and a task without the agent's proof are told as far as they
+// are proven. The real receipt of a text that was never drawn is "prepared".
+func TestWordsByStage(t *testing.T) {
+	for want, s := range map[string]rpc.Send{
+		"nothing is typed yet":                                       {},
+		"the text may be typed, Enter is not pressed yet":            {DeliveryReceipt: "prepared", TerminalInputDispatched: true},
+		"the text is typed, it is not proven that Enter was pressed": {DeliveryReceipt: "text_injected", TerminalInputDispatched: true},
+		"Enter was pressed, not taken yet":                           {DeliveryReceipt: "enter_dispatched", TerminalInputDispatched: true, Delivered: true},
+	} {
+		s.SubmissionOutcome, s.DoNotRetry, s.TurnID = "pending_acceptance", true, "turn-1"
+		err := (&app{}).printSend(s)
+		what, cure := explainError(err)
+		if !strings.HasPrefix(what, want+": ") || !strings.Contains(cure, "akk status turn-1") || strings.Contains(cure, "may have arrived") != s.TerminalInputDispatched {
+			t.Errorf("%+v: %s (%s)", s, what, cure)
+		}
+	}
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		turn        rpc.Turn
+		word, stage string
+	}{
+		"entered":   {rpc.Turn{Status: "waiting_for_agent", Stage: "enter_dispatched"}, "it is not proven that the agent took it", "Enter pressed"},
+		"new":       {rpc.Turn{Status: "waiting_for_agent"}, "it is not proven that the agent took it", "not typed yet"},
+		"accepted":  {rpc.Turn{Status: "waiting_for_agent", Stage: "agent_accepted", AcceptedAt: &at}, "the agent works on it", "the agent took it"},
+		"asks":      {rpc.Turn{Status: "waiting_for_openclaw", Stage: "agent_accepted", AcceptedAt: &at}, "waits for its Host", "the agent took it"},
+		"not typed": {rpc.Turn{Status: "failed", Stage: "prepared", Outcome: "not_submitted"}, "failed", "nothing was typed"},
+		"an answer": {rpc.Turn{Status: "waiting_for_agent", Stage: "text_injected"}, "it is not proven that the agent took it", "typed, Enter not proven"},
+	} {
+		if word, stage := turnWord(&c.turn), stageWord(&c.turn); word != c.word || stage != c.stage {
+			t.Errorf("%s: %q %q", name, word, stage)
+		}
+	}
+}
