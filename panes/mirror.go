@@ -192,9 +192,14 @@ func (m *mirror) fail(err error) {
 // feed is one chunk of output, in order.
 func (s *Server) feed(it *item) {
 	m := s.mirrors[it.pane]
-	if m == nil || m.feeder != it.output {
+	if m == nil {
 		return
 	}
+	if m.feeder != it.output {
+		m.strayed(it.output)
+		return
+	}
+	s.lively = true
 	m.last = it.at
 	m.seen += uint64(len(it.data))
 	switch m.state {

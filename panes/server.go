@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"akk/controlmode"
@@ -76,6 +77,8 @@ type Server struct {
 
 	pipe *pipes // nil: the control transport
 
+	looked atomic.Pointer[time.Time] // when the newest answer was asked for that says where the panes are
+
 	pub struct {
 		sync.RWMutex
 		panes []Info
@@ -102,6 +105,11 @@ type Server struct {
 	listing      bool
 	relist       bool
 	lastList     time.Time
+	places       []byte // of the windows in the newest list, as a look asks for them
+	looking      bool   // a look is on its way
+	lookBegan    time.Time
+	lookers      []func(bool)
+	lively       bool // something came since the newest look that nobody asked for
 	backoff      time.Duration
 	gone         bool
 	serial       int // of writes
@@ -179,6 +187,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 			}
 			close(ready)
 		})
+		s.after(lookLively, s.lookOften)
 	})
 	s.clock = time.NewTimer(time.Hour)
 	s.armed = time.Now().Add(time.Hour)

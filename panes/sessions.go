@@ -218,6 +218,7 @@ func processAlive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscal
 // notified handles the notifications that matter; the rest is not our
 // business.
 func (s *Server) notified(c *session, name, args string) {
+	s.lively = true
 	switch name {
 	case "pause":
 		// While a seed is on its way this is the echo of our own pause, and the
@@ -272,15 +273,20 @@ const listFormat = "#{session_id}\t#{window_id}\t#{pane_id}\t#{pane_pid}\t#{wind
 
 const listFields = 20
 
-// list reads all panes through any client; after runs when it was taken in.
-func (s *Server) list(after func()) {
-	s.listing = true
-	var c *session
+// anyClient is a client that commands can go through, nil: there is none.
+func (s *Server) anyClient() (c *session) {
 	for _, x := range s.sessions {
 		if x.ready && !x.lost && (c == nil || x.id < c.id) {
 			c = x
 		}
 	}
+	return c
+}
+
+// list reads all panes through any client; after runs when it was taken in.
+func (s *Server) list(after func()) {
+	s.listing = true
+	c := s.anyClient()
 	if c == nil {
 		s.listing = false
 		if after != nil {
@@ -288,6 +294,7 @@ func (s *Server) list(after func()) {
 		}
 		return
 	}
+	began := time.Now()
 	c.do(controlmode.Command{Line: "list-panes -a -F '" + listFormat + "'", Blocks: 1, Plain: 1}, func(r []controlmode.Reply, err error) {
 		s.listing, s.lastList = false, time.Now()
 		if s.gone {
@@ -299,6 +306,7 @@ func (s *Server) list(after func()) {
 		}
 		s.backoff = 0
 		s.take(r[0].Lines)
+		s.looked.Store(&began)
 		if s.relist {
 			s.relist = false
 			s.changed()
@@ -343,11 +351,15 @@ func (s *Server) take(lines [][]byte) {
 	first := map[string]Info{}
 	var order []*mirror
 	fresh := false
+	s.places = s.places[:0]
 	for _, l := range lines {
 		l = bytes.TrimSuffix(l, []byte("\r"))
 		r, ok := parseRow(l, s.id)
 		if !ok {
 			continue
+		}
+		if r.info.Active {
+			s.places = appendPlace(s.places, r.info)
 		}
 		s.attach(r.session)
 		if s.pipe != nil {
