@@ -24,7 +24,7 @@ marker's screen is read, of one without markers its last screen.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if strings.HasSuffix(args[0], ".cast") || strings.HasSuffix(args[0], ".cast.gz") {
-				return a.explainCast(args[0], agent, version)
+				return a.explainCast(c.Context(), args[0], agent, version)
 			}
 			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {

@@ -27,7 +27,7 @@ with an empty composer, and prints one JSON document that says what became of it
 			if m.Session == "" || m.DeliveryID == "" || m.MessageID == "" {
 				return usagef("--session, --delivery-id and --message-id are needed")
 			}
-			body, err := io.ReadAll(io.LimitReader(a.in, connector.BodyMax))
+			body, err := io.ReadAll(io.LimitReader(a.stdin(c.Context()), connector.BodyMax))
 			if err != nil {
 				return fmt.Errorf("read the callback from standard input: %w", err)
 			}

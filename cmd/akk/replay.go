@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -46,7 +47,7 @@ replay needs no daemon and no tmux.`,
 			if f.demo {
 				return a.playDemo(c.Context(), args[0], f.speed)
 			}
-			in, err := a.input(args[0])
+			in, err := a.input(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -75,8 +76,8 @@ replay needs no daemon and no tmux.`,
 
 // input opens a file, or standard input for "-". What gzip has packed is
 // unpacked.
-func (a *app) input(name string) (io.ReadCloser, error) {
-	in := io.NopCloser(a.in)
+func (a *app) input(ctx context.Context, name string) (io.ReadCloser, error) {
+	in := io.NopCloser(a.stdin(ctx))
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -123,6 +124,9 @@ func (a *app) replayRaw(in io.Reader, f replayFlags) error {
 		}
 	}
 	data, err := io.ReadAll(in)
+	if errors.Is(err, errInput) {
+		return err
+	}
 	if err != nil {
 		return fail("check the file or the pipe", "read the bytes: %v", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"regexp"
@@ -113,8 +114,8 @@ func whose(title string, f replayFlags) (agents.Agent, string, error) {
 }
 
 // explainCast is akk explain for a recording: the evidence at each marker.
-func (a *app) explainCast(name, agent, version string) error {
-	in, err := a.input(name)
+func (a *app) explainCast(ctx context.Context, name, agent, version string) error {
+	in, err := a.input(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ prompt is empty and gets the keys; once a byte has gone out nothing is repeated.
 Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			text, err := a.request(args[1:])
+			text, err := a.request(c.Context(), args[1:])
 			if err != nil {
 				return err
 			}
@@ -94,14 +94,20 @@ func (a *app) refusal(err error) error {
 }
 
 // request is the task's text: the argument, or standard input.
-func (a *app) request(args []string) (string, error) {
+func (a *app) request(ctx context.Context, args []string) (string, error) {
 	if len(args) == 1 && args[0] != "-" {
 		return checkRequest(args[0])
 	}
-	if _, tty := terminal(a.in); tty && len(args) == 0 {
-		return "", usagef("send needs a text: akk send ID TEXT, or - to read it from standard input")
+	if _, tty := terminal(a.in); tty {
+		if len(args) == 0 {
+			return "", usagef("send needs a text: akk send ID TEXT, or - to read it from standard input")
+		}
+		a.note("type the text; Ctrl-D on a line of its own sends it, Ctrl-C gives it up")
 	}
-	b, err := io.ReadAll(io.LimitReader(a.in, maxRequest+1))
+	b, err := io.ReadAll(io.LimitReader(a.stdin(ctx), maxRequest+1))
+	if errors.Is(err, errInput) {
+		return "", fail("end the text with Ctrl-D, or give it as an argument", "interrupted while the text was read from standard input; nothing was sent")
+	}
 	if err != nil {
 		return "", fail("give the text as an argument", "read the text from standard input: %v", err)
 	}
