@@ -23,8 +23,8 @@ type ask struct {
 	// Print is the digest of the exact region, unredacted (R136).
 	Print  string
 	Kind   string
-	Async  bool // the agent works on meanwhile
-	Dialog agents.Dialog
+	Async  bool          // the agent works on meanwhile
+	Dialog agents.Dialog // redacted: it is what is told
 }
 
 // asked returns the question of a reading, nil when there is none. A dialog of
@@ -37,7 +37,8 @@ func asked(r agents.Reading) *ask {
 	if d == nil || r.Activity != agents.Blocked && !d.Async {
 		return nil
 	}
-	a := &ask{Kind: askApproval, Async: d.Async, Dialog: *d}
+	r.Dialog = d
+	a := &ask{Kind: askApproval, Async: d.Async, Dialog: *publicReading(r).Dialog}
 	switch r.Owner {
 	case agents.OwnerQuestionnaire, agents.OwnerEditor:
 		a.Kind = askInteraction

@@ -80,7 +80,7 @@ func turnCalls(t *Turn, change string, q *ask, c *control) calls {
 }
 
 func turnMeta(t *Turn, reason string) map[string]any {
-	m := map[string]any{"source": "terminal_bridge", "terminal_id": t.TerminalID, "agent": t.Agent, "workspace": t.Workspace}
+	m := map[string]any{"source": "terminal_bridge", "terminal_id": t.TerminalID, "agent": t.Agent, "workspace": redact(t.Workspace)}
 	if reason != "" {
 		m["reason"] = reason
 	}
@@ -98,7 +98,7 @@ func questionEvent(t *Turn, q *ask) rpc.EnvelopeEvent {
 	}
 	ev.Type, ev.Metadata = "blocked", turnMeta(t, "approval_not_approvable")
 	ev.Metadata["approval_candidate"] = map[string]any{"agent": t.Agent, "kind": q.Dialog.Kind, "command": redact(q.Dialog.Command), "tool_name": q.Dialog.Tool,
-		"cwd": t.Workspace, "decision_mode": "manual"}
+		"cwd": redact(t.Workspace), "decision_mode": "manual"}
 	ev.Body = questionBody(t, q, "waits for an approval")
 	return ev
 }

@@ -77,7 +77,7 @@ func (d *Desk) row(v *view, c rpc.Caller) rpc.Row {
 func screenState(r agents.Reading) (state, reason string) {
 	reason = "nothing is proven"
 	if len(r.Why) > 0 {
-		reason = r.Why[0].String()
+		reason = redact(r.Why[0].String()) // it may quote the screen
 	}
 	switch {
 	case r.Activity == agents.Blocked || r.Owner == agents.OwnerApproval:
@@ -92,9 +92,9 @@ func screenState(r agents.Reading) (state, reason string) {
 
 func approval(r agents.Reading) rpc.ApprovalState {
 	a := rpc.ApprovalState{Scanned: true, Blocked: r.Activity == agents.Blocked}
-	if d := r.Dialog; d != nil {
-		a.PromptKind, a.Command = d.Kind, redact(d.Command)
-		a.Label = clip(redact(d.Prompt), 300)
+	if r.Dialog != nil {
+		d := publicReading(r).Dialog
+		a.PromptKind, a.Command, a.Label = d.Kind, d.Command, clip(d.Prompt, 300)
 		if a.Blocked {
 			a.Reason = "answer it in the pane"
 		}
@@ -106,7 +106,7 @@ func (v *view) command() string {
 	if v.cmd != "" {
 		return v.cmd
 	}
-	return v.Info.Command
+	return redact(v.Info.Command)
 }
 
 // commandText is a command line as it may be told. It is made once a process:
@@ -115,15 +115,17 @@ func commandText(args []string) string { return clip(redact(strings.Join(args, "
 
 func (v *view) cwd() string {
 	if v.proc.Cwd != "" {
-		return v.proc.Cwd
+		return redact(v.proc.Cwd)
 	}
-	return v.Info.Cwd
+	return redact(v.Info.Cwd)
 }
 
+// control redacts what a program can set and nobody addresses a pane by; the
+// session's name is part of the target and stays.
 func (v *view) control() rpc.TerminalControl {
 	i := v.Info
 	return rpc.TerminalControl{Kind: "tmux", Target: target(v), SocketPath: i.Server.Socket, Session: i.SessionName, Window: i.WindowIndex, Pane: i.PaneIndex,
-		PaneID: i.Pane, WindowName: i.WindowName, PanePID: i.PanePID, CurrentCommand: i.Command, CurrentPath: i.Cwd,
+		PaneID: i.Pane, WindowName: redact(i.WindowName), PanePID: i.PanePID, CurrentCommand: redact(i.Command), CurrentPath: redact(i.Cwd),
 		Capabilities: []string{"screen_status", "send_keys", "durable_completion"}}
 }
 
@@ -159,7 +161,7 @@ func (d *Desk) managed(v *view, c rpc.Caller) rpc.Managed {
 // turnDoc draws a Turn; v is its terminal's view, nil when that is gone.
 func turnDoc(t *Turn, v *view) rpc.Turn {
 	doc := rpc.Turn{SessionID: t.SessionID, TurnID: t.ID, ID: t.ID, ConversationID: t.ID, ShortRef: shortRef(t.ID), Source: "managed_turn", Agent: t.Agent,
-		TerminalID: t.TerminalID, Status: turnStatus(t, v), Stage: t.Stage, RequestHash: t.Hash, Workspace: t.Workspace, CreatedAt: t.CreatedAt,
+		TerminalID: t.TerminalID, Status: turnStatus(t, v), Stage: t.Stage, RequestHash: t.Hash, Workspace: redact(t.Workspace), CreatedAt: t.CreatedAt,
 		UpdatedAt: t.UpdatedAt, AcceptedAt: t.AcceptedAt, EndedAt: t.EndedAt, Outcome: t.Outcome, Reason: t.Reason, FinalText: t.FinalText,
 		ClosedAt: t.ClosedAt, Steer: t.Steer, Rounds: t.Rounds, HumanControlled: t.HumanSince != nil, SentBy: t.Host,
 		AvailableActions: map[string]rpc.Action{"status": {Tool: "agent_knock_knock_status", Arguments: map[string]any{"turn_id": t.ID}}}}

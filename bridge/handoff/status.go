@@ -247,12 +247,12 @@ func (d *Desk) Explain(_ context.Context, _ rpc.Caller, p rpc.TargetParams) (rpc
 		return e, nil
 	}
 	e.TerminalID, e.Agent, e.Version = v.id, string(v.kind), v.vers
-	e.Process = &rpc.ProcessFacts{PID: v.key.PID, Start: v.key.Start, Exe: v.proc.Exe, Cwd: v.proc.Cwd, PanePID: v.Info.PanePID, Args: []string{}}
+	e.Process = &rpc.ProcessFacts{PID: v.key.PID, Start: v.key.Start, Exe: v.proc.Exe, Cwd: redact(v.proc.Cwd), PanePID: v.Info.PanePID, Args: []string{}}
 	for _, a := range v.proc.Args {
 		e.Process.Args = append(e.Process.Args, redact(a))
 	}
 	e.Reading = *publicReading(v.Reading)
-	for _, r := range v.Reading.Why {
+	for _, r := range e.Reading.Why {
 		e.Evidence = append(e.Evidence, rpc.Evidence{Layer: r.Layer, Rule: r.Rule, Rows: r.Rows})
 	}
 	missing := sendable(v.Facts, d.now())

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"akk/agents"
+	secrets "akk/bridge/redact"
 	"akk/bridge/rpc"
 	"akk/panes"
 	"akk/vtparse"
@@ -405,12 +406,17 @@ func (t *terminal) journal(e rpc.Event) {
 	t.desk.journal(e)
 }
 
-// publicReading is a reading as it may be stored and told: secrets redacted.
+// publicReading is a reading as it may be stored and told: no text in it holds
+// a secret, and it shares nothing with r. Whoever compares with the screen
+// (answers, fences) takes r itself.
 func publicReading(r agents.Reading) *agents.Reading {
+	r = secrets.Copy(r)
 	if r.Dialog != nil {
-		d := *r.Dialog
-		d.Command, d.Prompt, d.Reason, d.URL = redact(d.Command), redact(d.Prompt), redact(d.Reason), redact(d.URL)
-		r.Dialog = &d
+		for i, f := range r.Dialog.Fields {
+			if f.Value != "" && secrets.Name(f.Label) {
+				r.Dialog.Fields[i].Value = secrets.Mark
+			}
+		}
 	}
 	return &r
 }

@@ -20,7 +20,9 @@ const Mark = "[redacted]"
 
 // secret is a form of secrets. Each of its texts holds one of the words, small
 // letters whatever the form says about case: looking for a word costs a
-// hundredth of looking for the form.
+// hundredth of looking for the form. \b knows ASCII only: a form that may begin
+// with another letter (ſ without case is s), or that takes all that stands
+// before it, has none.
 type secret struct {
 	words []string
 	re    *regexp.Regexp
@@ -32,12 +34,12 @@ var secrets = sync.OnceValue(func() []secret {
 		{[]string{"-----begin "}, regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), Mark},
 		{[]string{"bearer"}, regexp.MustCompile(`(?i)\b(bearer)[ \t]+[A-Za-z0-9._~+/=-]{6,}`), "$1 " + Mark},
 		{[]string{"--token", "--gateway-token"}, regexp.MustCompile(`(?i)(--(?:gateway-)?token)([= \t]+)\S+`), "$1$2" + Mark},
-		{[]string{"api_key", "apikey", "token", "secret", "password", "passwd", "private_key", "access_key"}, regexp.MustCompile(`(?i)\b([A-Z0-9_]*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|ACCESS_KEY))(\s*[=:]\s*)("[^"\n]*"|'[^'\n]*'|[^\s"']+)`), "$1$2" + Mark},
+		{[]string{"api_key", "apikey", "token", "secret", "password", "passwd", "private_key", "access_key"}, regexp.MustCompile(`(?i)([A-Z0-9_]*(?:API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PRIVATE_KEY|ACCESS_KEY))(\\?["']?\s*[=:]\s*)(\\"[^"\n]*"|"[^"\n]*"|'[^'\n]*'|[^\s"']+)`), "$1$2" + Mark},
 		{[]string{"sk-"}, regexp.MustCompile(`\bsk-[A-Za-z0-9_-]{8,}`), Mark},
 		{[]string{"gh"}, regexp.MustCompile(`\bgh[a-z]_[A-Za-z0-9]{16,}`), Mark},
 		{[]string{"github_pat_"}, regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{16,}`), Mark},
 		{[]string{"akia"}, regexp.MustCompile(`\bAKIA[0-9A-Z]{12,}`), Mark},
-		{[]string{"://"}, regexp.MustCompile(`\b([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:]+:[^\s/@]+@`), "${1}" + Mark + "@"},
+		{[]string{"://"}, regexp.MustCompile(`(://)[^\s/@:]*:[^\s/]+@`), "${1}" + Mark + "@"},
 	}
 })
 

@@ -37,7 +37,7 @@ func TestHandler(t *testing.T) {
 
 // The words are only a shortcut: with and without them the text is the same.
 func FuzzText(f *testing.F) {
-	for _, s := range []string{"", "see sk-abcDEF123456", "paſſword=abcDEF1", "TO\u212aEN: x", "a://b:c@d --toKen 1", "\xff AKIAABCDEF123456ABCD", "İ token=a", "-----BEGIN X PRIVATE KEY-----"} {
+	for _, s := range []string{"", "see sk-abcDEF123456", "paſſword=abcDEF1", "TO\u212aEN: x", "a://b:c@d --toKen 1", "\xff AKIAABCDEF123456ABCD", "İ token=a", " ſECRET=x", "redis://:p@h", `{"to\u212aen\":\"x\"}`, "-----BEGIN X PRIVATE KEY-----"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
