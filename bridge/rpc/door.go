@@ -133,6 +133,7 @@ type serverConn struct {
 	greeted bool
 	caller  Caller
 
+	door    context.Context // its end is the daemon's, or the connection's
 	wmu     sync.Mutex
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -140,6 +141,7 @@ type serverConn struct {
 }
 
 func (c *serverConn) read(ctx context.Context) {
+	c.door = ctx
 	r := newLineReader(c.nc, askAhead)
 	slots := make(chan struct{}, maxInFlight)
 	c.nc.SetReadDeadline(time.Now().Add(helloTimeout))
@@ -212,7 +214,7 @@ func (c *serverConn) handle(ctx context.Context, req *jsonrpc.Request) {
 	}
 	result, err := call(ctx, c, req.Params)
 	if err != nil {
-		c.fail(req, asError(err))
+		c.fail(req, ended(c.door, req.Method, err))
 		return
 	}
 	c.reply(req, result)

@@ -1,6 +1,10 @@
 package rpc
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"strings"
+)
 
 // Error is a refusal or failure that the other side sees: what was tried, and
 // the cure on its own.
@@ -11,6 +15,33 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return e.Message }
+
+// Is makes the daemon's last words what its silence is: whoever knows how to go
+// on after ErrClosed does the same when the answer still came.
+func (e *Error) Is(target error) bool {
+	return target == ErrClosed && strings.HasPrefix(e.Message, ending)
+}
+
+// ending begins every answer of a daemon that ends.
+const ending = "the akk daemon is ending"
+
+// acting are the methods that may have typed when their call ends; everything
+// else may be asked again.
+var acting = map[string]bool{MethodSend: true, MethodRespond: true, MethodRetrySubmission: true, MethodCancel: true, MethodRestore: true}
+
+// ended is asError for a call that the daemon's own end may have broken off;
+// door is the context that every call of the connection hangs on. What the
+// caller cancelled stays what it is.
+func ended(door context.Context, method string, err error) *Error {
+	e := asError(err)
+	if door.Err() == nil || !errors.Is(err, context.Canceled) && (e.Code != CodeInternal || !strings.Contains(e.Message, context.Canceled.Error())) {
+		return e
+	}
+	if acting[method] {
+		return &Error{Code: CodeUncertain, Message: ending + "; whether " + method + " was done is not known", Cure: "look with `akk list` before it is run again"}
+	}
+	return &Error{Code: CodeUnavailable, Message: ending, Cure: "run it again"}
+}
 
 // The codes of Error.
 const (

@@ -123,11 +123,11 @@ func stream[P, S, T any](c *serverConn, req *jsonrpc.Request, notify string, run
 	})
 	switch {
 	case !open && err != nil:
-		c.fail(req, asError(err))
+		c.fail(req, ended(c.door, req.Method, err))
 	case !open:
 		c.fail(req, &Error{Code: CodeInternal, Message: "the stream ended before it began"})
 	case err != nil:
-		c.notify(notifyEnd, streamed{Stream: id, Error: asError(err)})
+		c.notify(notifyEnd, streamed{Stream: id, Error: ended(c.door, req.Method, err)})
 	default:
 		c.notify(notifyEnd, streamed{Stream: id})
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	fast "github.com/segmentio/encoding/json"
 )
 
 // This file holds how a message is written down: JSON-RPC 2.0, one object a
@@ -100,7 +101,41 @@ func decode(line []byte) (m jsonrpc.Message, err error) {
 	if err != nil {
 		return nil, errLine{fmt.Errorf("message can't be read: %w", err)}
 	}
+	if n, ok := idOf(m).Raw().(int64); ok && !sameID(line, n) {
+		return nil, errLine{errors.New("message has an id that is no whole number, or too large a one: it can't be answered under it")}
+	}
 	return m, nil
+}
+
+func idOf(m jsonrpc.Message) jsonrpc.ID {
+	switch m := m.(type) {
+	case *jsonrpc.Request:
+		return m.ID
+	case *jsonrpc.Response:
+		return m.ID
+	}
+	return jsonrpc.ID{}
+}
+
+// sameID tells whether the line's id is n as it stands: the SDK makes 1 of 1.5,
+// and another number of one beyond 2^53.
+func sameID(line []byte, n int64) bool {
+	if rest, ok := bytes.CutPrefix(line, []byte(answerHead)); ok { // as encode writes it
+		end := bytes.IndexByte(rest, ',')
+		if got, err := strconv.ParseInt(string(rest[:max(end, 0)]), 10, 64); err == nil && got == n {
+			return true
+		}
+	}
+	var raw struct {
+		ID json.RawMessage `json:"id"`
+	}
+	d := fast.NewDecoder(bytes.NewReader(line))
+	d.DontMatchCaseInsensitiveStructFields() // as the SDK reads it
+	if d.Decode(&raw) != nil {
+		return false
+	}
+	got, err := strconv.ParseInt(string(bytes.TrimSpace(raw.ID)), 10, 64)
+	return err == nil && got == n
 }
 
 // The form in which an answer is written: a list of many terminals is read and
@@ -126,7 +161,7 @@ func plainAnswer(line []byte) (*jsonrpc.Response, bool) {
 		return nil, false
 	}
 	id, err := jsonrpc.MakeID(float64(n))
-	if err != nil {
+	if err != nil || idNumber(id) != n {
 		return nil, false
 	}
 	return &jsonrpc.Response{ID: id, Result: result[: len(result)-1 : len(result)-1]}, true
