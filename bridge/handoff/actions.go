@@ -27,7 +27,7 @@ const (
 // sendScope is the scope in which c may send to the terminal now, "" for none.
 func (v *view) sendScope(c rpc.Caller, now time.Time) string {
 	switch {
-	case c.TerminalID != "" && (c.TerminalID == v.id || contains(v.aliases, c.TerminalID)):
+	case v.runs(c):
 		return "" // not to itself
 	case len(v.sendable) == 0:
 		// Codex: its rollout is held by the process, the terminal is the target (R37).

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"akk/agents"
@@ -49,8 +50,9 @@ type Desk struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	changed    signal // a view, a pane or a server changed
-	journalled signal // an event became durable
+	found      atomic.Uint64 // terminals that were ever found
+	changed    signal        // a view, a pane or a server changed
+	journalled signal        // an event became durable
 
 	mu       sync.Mutex
 	servers  map[string]*server // by socket

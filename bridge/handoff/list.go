@@ -69,6 +69,10 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 		}
 	}
 	views := d.views(p.Socket)
+	row := d.rowOf
+	if c.AgentPID > 0 { // rows are kept by the caller's terminal
+		row = d.row
+	}
 	out.Terminals = slices.Grow(out.Terminals, len(views))
 	for _, v := range views {
 		if v.current != nil {
@@ -78,7 +82,7 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 			continue
 		}
 		if !p.All || v.session == nil {
-			out.Terminals = append(out.Terminals, d.rowOf(v, c))
+			out.Terminals = append(out.Terminals, row(v, c))
 			continue
 		}
 		r := d.row(v, c)

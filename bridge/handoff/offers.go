@@ -68,7 +68,7 @@ func (o *offers) take(c rpc.Caller, terminal string, now time.Time) bool {
 // that does not itself run under an agent.
 func mayExplicit(c rpc.Caller) *rpc.Error {
 	switch {
-	case c.Kind == "human", c.Kind == "host" && c.TerminalID == "":
+	case c.Kind == "human", c.Kind == "host" && c.TerminalID == "" && !c.InPane:
 		return nil
 	case c.Kind == "agent", c.Kind == "host":
 		return &rpc.Error{Code: rpc.CodeForbidden, Message: "an agent may not send over other work or over a draft", Cure: "send without --explicit when the terminal is idle, or ask the human"}

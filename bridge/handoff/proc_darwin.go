@@ -4,12 +4,16 @@ package handoff
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"time"
 
+	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/unix"
 )
 
 type stat struct {
+	name                   string
 	ppid, pgrp, tty, tpgid int
 }
 
@@ -18,7 +22,30 @@ func procStat(pid int) (stat, bool) {
 	if err != nil || int(k.Proc.P_pid) != pid {
 		return stat{}, false
 	}
-	return stat{ppid: int(k.Eproc.Ppid), pgrp: int(k.Eproc.Pgid), tty: int(k.Eproc.Tdev), tpgid: int(k.Eproc.Tpgid)}, true
+	return stat{name: unix.ByteSliceToString(k.Proc.P_comm[:]), ppid: int(k.Eproc.Ppid), pgrp: int(k.Eproc.Pgid), tty: int(k.Eproc.Tdev), tpgid: int(k.Eproc.Tpgid)}, true
+}
+
+// procImage tells what pid runs, as far as it may be read; false if it is gone.
+func procImage(pid int) (exe string, args []string, ok bool) {
+	p, err := process.NewProcess(int32(pid))
+	if err != nil {
+		return "", nil, false
+	}
+	exe, _ = p.Exe()
+	args, _ = p.CmdlineSlice()
+	return exe, args, true
+}
+
+// procEnviron is what pid was started with.
+func procEnviron(pid int) ([]string, error) {
+	p, err := process.NewProcess(int32(pid))
+	if errors.Is(err, process.ErrorProcessNotRunning) {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Environ()
 }
 
 func foregroundGroup(pid int) int {

@@ -8,6 +8,7 @@ package handoff
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -199,7 +200,7 @@ func mayManage(c rpc.Caller, t *Turn) *rpc.Error {
 	switch {
 	case inside(c, t.TerminalID):
 		return notForItself(c)
-	case c.Kind == "human", c.Kind == t.Host && ownerOf(c) == t.Owner, c.Kind == "host" && t.Owner == "" && t.Host != "agent":
+	case c.Kind == "human", owns(c, t.Host, t.Owner, ownerOf(c)), c.Kind == "host" && t.Owner == "" && t.Host != "agent":
 		return nil
 	}
 	return &rpc.Error{Code: rpc.CodeForbidden, Message: fmt.Sprintf("the turn %s was sent by %s, not by this caller; nothing was done", t.ID, sender(t)),
@@ -210,20 +211,61 @@ func mayManage(c rpc.Caller, t *Turn) *rpc.Error {
 // terminal that was moved only the process id in its name is the same.
 func inside(c rpc.Caller, terminal string) bool {
 	pid := func(id string) string { return id[strings.LastIndexByte(id, ':')+1:] }
-	return c.Kind != "human" && c.TerminalID != "" && (c.TerminalID == terminal || pid(c.TerminalID) == pid(terminal))
+	if c.TerminalID == "" {
+		return c.Kind != "human" && c.AgentPID > 0 && strconv.Itoa(c.AgentPID) == pid(terminal)
+	}
+	return c.Kind != "human" && (c.TerminalID == terminal || pid(c.TerminalID) == pid(terminal))
+}
+
+// runs tells whether the caller runs under the agent in this terminal.
+func (v *view) runs(c rpc.Caller) bool {
+	return inside(c, v.id) || c.TerminalID != "" && contains(v.aliases, c.TerminalID)
 }
 
 // notForItself: nobody decides for the agent that he runs under (B80).
 func notForItself(c rpc.Caller) *rpc.Error {
-	return &rpc.Error{Code: rpc.CodeForbidden, Message: "what runs under the agent in " + c.TerminalID + " may not answer, interrupt or close for that agent", Cure: "ask the human"}
+	return &rpc.Error{Code: rpc.CodeForbidden, Message: "what runs under " + callerAgent(c) + " may not answer, interrupt or close for that agent", Cure: "ask the human"}
 }
 
 // ownerOf is who stands behind a caller.
 func ownerOf(c rpc.Caller) string {
 	if c.Kind == "agent" {
-		return c.TerminalID
+		return agentOf(c)
 	}
 	return c.Session
+}
+
+// byProcess begins the name of an agent whose terminal was not known.
+const byProcess = "process:"
+
+// agentOf names the agent that a caller runs under: its terminal, or its
+// process while that is not known; "" for none.
+func agentOf(c rpc.Caller) string {
+	if c.TerminalID == "" && c.AgentPID > 0 {
+		return byProcess + strconv.Itoa(c.AgentPID)
+	}
+	return c.TerminalID
+}
+
+// callerAgent is agentOf in words.
+func callerAgent(c rpc.Caller) string {
+	if c.TerminalID == "" {
+		return "the agent of process " + strconv.Itoa(c.AgentPID)
+	}
+	return "the agent in " + c.TerminalID
+}
+
+// owns tells whether a record of that host and owner is the caller's, who is
+// called me; an agent's also from before its terminal was known.
+func owns(c rpc.Caller, host, owner, me string) bool {
+	if c.Kind != host {
+		return false
+	}
+	if c.Kind != "agent" {
+		return me == owner
+	}
+	pid, early := strings.CutPrefix(owner, byProcess)
+	return me != "" && (me == owner || early && strings.HasSuffix(me, ":"+pid))
 }
 
 // sender says in words who sent a Turn; a Host's session is not told (R10).
@@ -232,6 +274,9 @@ func sender(t *Turn) string {
 	case "host":
 		return "a Host"
 	case "agent":
+		if pid, ok := strings.CutPrefix(t.Owner, byProcess); ok {
+			return "the agent of process " + pid
+		}
 		return "the agent in " + t.Owner
 	case "human":
 		return "the human"

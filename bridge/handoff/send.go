@@ -49,7 +49,10 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 		return rpc.Send{}, bad
 	}
 	// Whatever runs under an agent is that agent, a Host's bridge included.
-	if !own && c.TerminalID != "" && (c.TerminalID == v.id || contains(v.aliases, c.TerminalID)) {
+	if c.TerminalID == "" && c.AgentPID > 0 { // its terminal may be the one that was found just now
+		c.TerminalID = d.Identify(ctx, c.PID).TerminalID
+	}
+	if !own && v.runs(c) {
 		return rpc.Send{}, &rpc.Error{Code: rpc.CodeForbidden, Message: "an agent can't send a task to itself", Cure: "send to another terminal"}
 	}
 	t := d.terminalOf(v)

@@ -396,7 +396,9 @@ func (t *terminal) publish() {
 	}
 	v.sendable, v.kept = sendable(f, v.at), t.kept != ""
 	v.retry = t.cur != nil && len(retryable(f, t.cur.disp, v.at)) == 0
-	t.view.Store(v)
+	if t.view.Swap(v) == nil {
+		t.desk.found.Add(1) // who calls from it is known from now on
+	}
 	t.desk.changed.fire()
 }
 

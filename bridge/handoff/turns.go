@@ -85,7 +85,7 @@ func (d *Desk) Renew(ctx context.Context, c rpc.Caller, p rpc.RenewParams) (rpc.
 	if err != nil {
 		return rpc.Renew{}, err
 	}
-	if (c.Kind == "host" || c.Kind == "agent") && (turn.Host != c.Kind || turn.Owner != owner(c)) {
+	if (c.Kind == "host" || c.Kind == "agent") && !owns(c, turn.Host, turn.Owner, owner(c)) {
 		return rpc.Renew{}, &rpc.Error{Code: rpc.CodeForbidden, Message: "this turn belongs to somebody else", Cure: "only who sent it, or the human, renews it"}
 	}
 	var t *terminal

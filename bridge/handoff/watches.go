@@ -63,7 +63,7 @@ func owner(c rpc.Caller) string {
 	if c.Session != "" {
 		return c.Session
 	}
-	return c.TerminalID
+	return agentOf(c)
 }
 
 // route is where the caller is called back, nil if it can't be (R182: a route
@@ -207,7 +207,7 @@ func (t *terminal) fallbackWatch(c rpc.Caller, messageID, hash, alt string, a An
 func (w Watch) may(c rpc.Caller) bool {
 	switch c.Kind {
 	case "host", "agent":
-		return w.Host == c.Kind && w.Owner == owner(c)
+		return owns(c, w.Host, w.Owner, owner(c))
 	}
 	return true
 }

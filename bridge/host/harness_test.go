@@ -178,6 +178,7 @@ type desk struct {
 }
 
 func (d *desk) Identify(context.Context, int) rpc.Caller { return rpc.Caller{Kind: "unknown"} }
+func (d *desk) Discovered() uint64                       { return 0 }
 
 func (d *desk) List(_ context.Context, c rpc.Caller, _ rpc.ListParams) (rpc.List, error) {
 	select {

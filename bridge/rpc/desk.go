@@ -46,4 +46,7 @@ type Desk interface {
 	// Identify says who a peer process is, from its ancestry and tty: a process
 	// below an agent's process is that agent.
 	Identify(ctx context.Context, pid int) Caller
+	// Discovered changes whenever Identify may know more about a process whose
+	// terminal it did not know. It is cheap.
+	Discovered() uint64
 }

@@ -113,8 +113,8 @@ func (s *Door) serve(ctx context.Context, nc net.Conn) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
 	defer stop()
-	c := &serverConn{s: s, nc: nc, pid: pid, known: make(chan Caller, 1), running: map[string]context.CancelFunc{}}
-	c.wg.Go(func() { c.known <- s.Desk.Identify(ctx, pid) }) // while the peer still writes its hello
+	c := &serverConn{s: s, nc: nc, pid: pid, known: make(chan identity, 1), running: map[string]context.CancelFunc{}}
+	c.wg.Go(func() { c.known <- c.identify(ctx) }) // while the peer still writes its hello
 	c.read(ctx)
 	cancel()
 	c.wg.Wait()
@@ -123,15 +123,15 @@ func (s *Door) serve(ctx context.Context, nc net.Conn) {
 	}
 }
 
-// serverConn is one client. Only read touches greeted and caller until the
+// serverConn is one client. Only read touches greeted; who is set before the
 // first request runs.
 type serverConn struct {
 	s       *Door
 	nc      net.Conn
 	pid     int
-	known   chan Caller // who the peer is, once
+	known   chan identity // who the peer is, once
 	greeted bool
-	caller  Caller
+	who     atomic.Pointer[identity]
 
 	door    context.Context // its end is the daemon's, or the connection's
 	wmu     sync.Mutex
@@ -203,6 +203,9 @@ func (c *serverConn) handle(ctx context.Context, req *jsonrpc.Request) {
 			c.fail(req, &Error{Code: CodeInternal, Message: "akk made a mistake while answering " + req.Method, Cure: "see the daemon's log (akk doctor tells where) and report it"})
 		}
 	}()
+	if !looking[req.Method] {
+		c.lookAgain(ctx)
+	}
 	if stream, ok := streams[req.Method]; ok {
 		stream(ctx, c, req)
 		return

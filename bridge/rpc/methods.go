@@ -59,6 +59,8 @@ type Caller struct {
 	Kind       string `json:"kind"`                  // human | host | agent | unknown
 	TerminalID string `json:"terminal_id,omitempty"` // agent: the terminal it runs in
 	PID        int    `json:"pid"`
+	AgentPID   int    `json:"-"`                 // the agent's process that it runs under while TerminalID is not known, 0 for none
+	InPane     bool   `json:"-"`                 // that agent runs below a terminal server
 	Session    string `json:"session,omitempty"` // host: the bridge's trusted session identity
 	Route      *Route `json:"-"`                 // host: where its callbacks go
 }

@@ -66,9 +66,15 @@ func (*fakeDesk) Doctor(context.Context, Caller) (Doctor, error) {
 	return Doctor{Checks: []Check{{Name: "n", Status: "ok"}}}, nil
 }
 func (d *fakeDesk) Identify(context.Context, int) Caller { return d.who }
+func (*fakeDesk) Discovered() uint64                     { return 0 }
 
 // serve opens a door for the desk; it is closed with the test.
 func serve(t *testing.T, d *fakeDesk) (*Door, string) {
+	t.Helper()
+	return serveDesk(t, d)
+}
+
+func serveDesk(t *testing.T, d Desk) (*Door, string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "akkrpc") // short: a socket's path is bounded
 	if err != nil {

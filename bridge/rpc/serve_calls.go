@@ -27,7 +27,7 @@ var calls = map[string]callFunc{
 	MethodExplain: call(Desk.Explain),
 	MethodSend:    call(Desk.Send),
 	MethodDoctor: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
-		return c.s.Desk.Doctor(ctx, c.caller)
+		return c.s.Desk.Doctor(ctx, c.caller())
 	},
 	MethodRespond:         call(Desk.Respond),
 	MethodRetrySubmission: call(Desk.RetrySubmission),
@@ -46,13 +46,13 @@ var calls = map[string]callFunc{
 	MethodRetryCallback:   call(Desk.RetryCallback),
 	MethodOutcome:         call(Desk.Outcome),
 	MethodStoreCheck: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
-		return c.s.Desk.StoreCheck(ctx, c.caller)
+		return c.s.Desk.StoreCheck(ctx, c.caller())
 	},
 	MethodStoreCompact: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
-		return c.s.Desk.StoreCompact(ctx, c.caller)
+		return c.s.Desk.StoreCompact(ctx, c.caller())
 	},
 	MethodShutdown: func(_ context.Context, c *serverConn, _ json.RawMessage) (any, error) {
-		if c.caller.Kind == "agent" {
+		if c.caller().Kind == "agent" {
 			return nil, &Error{Code: CodeForbidden, Message: "an agent may not end the daemon", Cure: "ask the human"}
 		}
 		if c.s.Shutdown == nil {
@@ -67,7 +67,7 @@ var calls = map[string]callFunc{
 var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.Request){
 	MethodEvents: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
 		stream(c, req, NotifyEvent, func(p EventsParams, started func(EventsResult) error, yield func(Event) error) error {
-			return c.s.Desk.Events(ctx, c.caller, p, started, yield)
+			return c.s.Desk.Events(ctx, c.caller(), p, started, yield)
 		})
 	},
 	MethodFollow: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
@@ -75,7 +75,7 @@ var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.R
 			if err := started(struct{}{}); err != nil {
 				return err
 			}
-			return c.s.Desk.Follow(ctx, c.caller, p, yield)
+			return c.s.Desk.Follow(ctx, c.caller(), p, yield)
 		})
 	},
 	MethodDeliveries: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
@@ -83,7 +83,7 @@ var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.R
 			if err := started(struct{}{}); err != nil {
 				return err
 			}
-			return c.s.Desk.Deliveries(ctx, c.caller, yield)
+			return c.s.Desk.Deliveries(ctx, c.caller(), yield)
 		})
 	},
 	MethodStoreExport: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
@@ -91,12 +91,12 @@ var streams = map[string]func(ctx context.Context, c *serverConn, req *jsonrpc.R
 			if err := started(struct{}{}); err != nil {
 				return err
 			}
-			return c.s.Desk.StoreExport(ctx, c.caller, yield)
+			return c.s.Desk.StoreExport(ctx, c.caller(), yield)
 		})
 	},
 	MethodRecord: func(ctx context.Context, c *serverConn, req *jsonrpc.Request) {
 		stream(c, req, NotifyBytes, func(p TargetParams, started func(RecordStart) error, yield func(Bytes) error) error {
-			return c.s.Desk.Record(ctx, c.caller, p, started, yield)
+			return c.s.Desk.Record(ctx, c.caller(), p, started, yield)
 		})
 	},
 }
@@ -136,7 +136,7 @@ func stream[P, S, T any](c *serverConn, req *jsonrpc.Request, notify string, run
 // call is the row of a method that takes the caller and its parameters.
 func call[P, R any](f func(Desk, context.Context, Caller, P) (R, error)) callFunc {
 	return func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
-		return with(raw, func(p P) (any, error) { return f(c.s.Desk, ctx, c.caller, p) })
+		return with(raw, func(p P) (any, error) { return f(c.s.Desk, ctx, c.caller(), p) })
 	}
 }
 
@@ -179,18 +179,20 @@ func (c *serverConn) hello(ctx context.Context, req *jsonrpc.Request) bool {
 			Cure:    fmt.Sprintf("end the old daemon (kill %d); the next akk command starts its own", selfPID)})
 		return false
 	}
+	var who identity
 	select {
-	case c.caller = <-c.known:
+	case who = <-c.known:
 	case <-ctx.Done():
 		return false
 	}
-	c.caller.PID = c.pid
+	who.PID = c.pid
 	if p.Client == "host-bridge" {
-		c.caller.Kind, c.caller.Session, c.caller.Route = "host", p.Session, p.Route
+		who.Kind, who.Session, who.Route = "host", p.Session, p.Route
 	}
+	c.who.Store(&who)
 	c.greeted = true
 	c.s.count(1)
-	return c.reply(req, HelloResult{Protocol: Protocol, Version: c.s.Version, PID: selfPID, StoreDir: c.s.Store, Started: c.s.Started, Caller: c.caller}) == nil
+	return c.reply(req, HelloResult{Protocol: Protocol, Version: c.s.Version, PID: selfPID, StoreDir: c.s.Store, Started: c.s.Started, Caller: who.Caller}) == nil
 }
 
 func (c *serverConn) notified(req *jsonrpc.Request) {

@@ -62,6 +62,8 @@ func TestScripts(t *testing.T) {
 			"quick": quick,
 			"setx":  setVariable,
 			"human": asHuman,
+			"shell": shellAs,
+			"under": underAgent,
 			"xml":   wellFormed,
 		},
 	})
@@ -163,6 +165,39 @@ func asHuman(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		if time.Now().After(end) {
 			ts.Fatalf("the human's command never ended")
+		}
+	}
+}
+
+// shellAs makes a shell whose process looks like that agent: shell NAME KIND
+// VERSION. It sets $NAME to its path.
+func shellAs(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: shell NAME KIND VERSION")
+	}
+	sh, err := filepath.EvalSymlinks("/bin/sh")
+	ts.Check(err)
+	bin, err := lab.Impersonate(sh, filepath.Join(ts.Getenv("T"), args[0]), agents.Kind(args[1]), args[2])
+	ts.Check(err)
+	ts.Setenv(args[0], bin.Native)
+}
+
+// underAgent is asHuman below an agent that has just started: under NAME FILE
+// COMMAND..., with NAME as given to shell. PANE is the pane that it runs in.
+func underAgent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: under NAME FILE COMMAND...")
+	}
+	script := args[1] + ".sh"
+	line := "PATH='" + ts.Getenv("PATH") + "'\n" + strings.ReplaceAll(strings.Join(args[2:], " "), "PANE", "$TMUX_PANE") + " >" + args[1] + ".part 2>&1\nmv " + args[1] + ".part " + args[1] + "\n"
+	ts.Check(os.WriteFile(script, []byte(line), 0o600))
+	ts.Check(ts.Exec("tmux", "new-window", "-d", "exec "+ts.Getenv(args[0])+" -c '. "+script+"'"))
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		if _, err := os.Stat(args[1]); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("the agent's command never ended")
 		}
 	}
 }
