@@ -241,25 +241,31 @@ func scrub(env []string) []string {
 // Stop ends the store's daemon, whatever its version, and waits until the store
 // is free. No daemon is no error.
 func Stop(ctx context.Context, o Options) error {
+	_, err := End(ctx, o)
+	return err
+}
+
+// End is Stop that tells which process was ended, 0 if no daemon was there.
+func End(ctx context.Context, o Options) (pid int, err error) {
 	p, err := PathsFor(o.StoreDir)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	n, ok := readNote(p.Store)
 	if !ok || n.PID <= 1 || !listens(n.Socket) {
-		return nil
+		return 0, nil
 	}
 	if err := syscall.Kill(n.PID, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return failed(fmt.Sprintf("end it with: kill %d", n.PID), "the daemon (pid %d) can't be ended: %v", n.PID, err)
+		return n.PID, failed(fmt.Sprintf("end it with: kill %d", n.PID), "the daemon (pid %d) can't be ended: %v", n.PID, err)
 	}
 	for {
 		if _, there := readNote(p.Store); !there && !listens(n.Socket) {
-			return nil
+			return n.PID, nil
 		}
 		select {
 		case <-time.After(retryGap):
 		case <-ctx.Done():
-			return failed(fmt.Sprintf("end it with: kill -9 %d", n.PID), "the daemon (pid %d) does not end", n.PID)
+			return n.PID, failed(fmt.Sprintf("end it with: kill -9 %d", n.PID), "the daemon (pid %d) does not end", n.PID)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (d *Desk) closeStored(t Turn, p rpc.CloseParams) (rpc.Close, error) {
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return rpc.Close{}, notFound("no turn is called %q", t.ID)
+		return rpc.Close{}, noTurn(t.ID)
 	}
 	if err != nil {
 		return rpc.Close{}, err
@@ -186,7 +186,7 @@ func (d *Desk) closeStored(t Turn, p rpc.CloseParams) (rpc.Close, error) {
 // message that it was sent with.
 func (d *Desk) orphan(p rpc.CloseParams) (*view, string, *rpc.Error) {
 	if (p.ExpectedMessageID == "") == (p.ExpectedTransitionID == "") {
-		return nil, "", usage("name the turn, or the message id that the list shows", "a terminal is closed only with exactly one expected id")
+		return nil, "", usage("run `akk turns --all` for the turns' ids; with a terminal, name the message that stands in its way, too", "%q is no turn's id, and a terminal is closed only with exactly one expected id", p.ID)
 	}
 	v, bad := d.resolve(p.ID, p.Socket)
 	if bad != nil {

@@ -61,7 +61,23 @@ func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
 			return nil, err
 		}
 	}
+	if len(found) == 0 && strings.HasPrefix(id, "%") {
+		if err := d.agentless(id, socket); err != nil {
+			return nil, err
+		}
+	}
 	return one(id, found)
+}
+
+// agentless tells why a pane is no agent's terminal (N16); nil if one runs there.
+func (d *Desk) agentless(id, socket string) *rpc.Error {
+	switch pn, err := d.resolvePane(id, socket); {
+	case err != nil:
+		return err
+	case pn.view == nil && pn.info.Demo == "":
+		return &rpc.Error{Code: rpc.CodeNotFound, Message: fmt.Sprintf("no agent runs in pane %s (%s)", id, pn.info.Command), Cure: "start codex or claude in it, or name another pane"}
+	}
+	return nil
 }
 
 // elsewhere tells that a pane is on another server than the one that the caller

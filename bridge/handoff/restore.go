@@ -45,7 +45,7 @@ func (d *Desk) RestoreDraft(ctx context.Context, c rpc.Caller, p rpc.TargetParam
 func (t *terminal) restore(then func(rpc.Restored, *rpc.Error)) {
 	res := rpc.Restored{TerminalID: t.publicID()}
 	if t.kept == "" {
-		then(res, refused("nothing was cleared since the daemon's start", "no draft is kept for %s", res.TerminalID))
+		then(res, refused("look at the pane: akk screen "+t.facts.Info.Pane+"; only a draft that an explicit task took the place of is kept, until the daemon ends", "no draft is kept for %s, there is nothing to put back", res.TerminalID))
 		return
 	}
 	if missing := restoring(t.facts, t.desk.now()); len(missing) > 0 && !transient(missing) {

@@ -197,7 +197,12 @@ func (d *Desk) sendTarget(p rpc.SendParams) (*view, *rpc.Error) {
 		return nil, notFound("no terminal has the session %q", p.SessionID)
 	}
 	var ready, all []*view
+	plays := false
 	for _, v := range d.views(p.Socket) {
+		if v.Info.Demo != "" { // waiting makes no agent of a recording
+			plays = true
+			continue
+		}
 		all = append(all, v)
 		if len(v.sendable) == 0 {
 			ready = append(ready, v)
@@ -208,6 +213,8 @@ func (d *Desk) sendTarget(p rpc.SendParams) (*view, *rpc.Error) {
 		return ready[0], nil
 	case len(ready) > 1:
 		return nil, ambiguous("several terminals are ready, none was named", ready)
+	case len(all) == 0 && plays:
+		return nil, refused("start codex or claude in a tmux pane", "only recordings play in the attached tmux servers, no agent runs")
 	case len(all) == 0:
 		return nil, refused("start codex or claude in a tmux pane", "no agent runs in the attached tmux servers")
 	case len(all) == 1:

@@ -97,7 +97,7 @@ func (d *Desk) turn(id string) (Turn, <-chan struct{}, error) {
 	var t Turn
 	err := d.db.View(func(tx *store.Tx) (err error) { t, _, err = turns.Get(tx, id); return err })
 	if errors.Is(err, store.ErrNotFound) {
-		return t, nil, notFound("no turn is called %q", id)
+		return t, nil, noTurn(id)
 	}
 	return t, nil, err
 }

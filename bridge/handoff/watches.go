@@ -48,7 +48,7 @@ func (d *Desk) watchTarget(p rpc.WatchParams) (*view, *rpc.Error) {
 	v, bad := d.resolve(p.ID, p.Socket)
 	if bad != nil && strings.HasPrefix(p.ID, "%") {
 		if pn, err := d.resolvePane(p.ID, p.Socket); err == nil && pn.view == nil {
-			return nil, refused("start codex or claude in it", "no agent runs in pane %s", p.ID)
+			return nil, refused("start codex or claude in it, or name another pane", "no agent runs in pane %s (%s)", p.ID, pn.info.Command)
 		}
 	}
 	if bad == nil && v.Info.Demo != "" {

@@ -18,6 +18,7 @@ var inWords = sync.OnceValue(func() []inWord {
 		{regexp.MustCompile(`akk send (%\d+)`), "call agent_knock_knock_send with the terminal_id of pane $1"},
 		{regexp.MustCompile(`(?:, )?or run: akk handback (%\d+)`), ": the user hands it back with akk handback $1"},
 		{regexp.MustCompile(`look at the pane: akk (?:screen|explain) (%\d+)`), "ask the user to look at pane $1"},
+		{regexp.MustCompile("(?:run )?`?akk turns --all`?"), "call agent_knock_knock_list"},
 		{regexp.MustCompile("(?:run )?`?akk list(?: --all)?`?"), "call agent_knock_knock_list"},
 		{regexp.MustCompile("name the id that `akk watch` returned"), "name the watch_id that agent_knock_knock_watch returned"},
 		{regexp.MustCompile("(run|see) `?akk (doctor|callbacks|certify|store)"), "ask the user to run `akk $2"},

@@ -102,7 +102,7 @@ func (a *app) certify(ctx context.Context, what string, f certifyFlags) error {
 	}
 	b, err := lab.Install(ctx, kind, version, "")
 	if errors.Is(err, lab.ErrBadVersion) {
-		return &usage{err}
+		return &usage{err: err}
 	}
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +34,15 @@ func fail(cure, format string, args ...any) error {
 }
 
 // usage is a wrong command line.
-type usage struct{ err error }
+type usage struct {
+	err     error
+	command string // whose, as "akk send"; "" = not known
+}
 
 func (u *usage) Error() string { return u.err.Error() }
 func (u *usage) Unwrap() error { return u.err }
 
-func usagef(format string, args ...any) error { return &usage{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return &usage{err: fmt.Errorf(format, args...)} }
 
 // reported is a failure whose words are already on stdout or stderr.
 type reported struct{}
@@ -91,7 +95,8 @@ func explainError(err error) (what, cure string) {
 	case errors.Is(err, rpc.ErrClosed), errors.Is(err, rpc.ErrNoDaemon):
 		return what, "run the command again: the daemon is started anew; if it ends again, `akk doctor` says why"
 	case errors.As(err, new(*usage)):
-		return what, "see `akk --help`"
+		u, _ := errors.AsType[*usage](err)
+		return what, "see `" + cmp.Or(u.command, "akk") + " --help`"
 	case errors.Is(err, launch.ErrNoTmux):
 		return what, "install tmux 3.2 or newer, e.g. sudo apt-get install tmux"
 	case errors.Is(err, launch.ErrOldTmux):

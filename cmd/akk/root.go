@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,20 +52,29 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 }
 
 // usageErrors marks every error about the command line itself, so that it
-// gives exit code 2.
+// gives exit code 2 and names the help of its command (N20).
 func usageErrors(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if strings.Contains(c.Use, "TEXT") {
 			err = &failure{err.Error(), "put -- before a text that begins with -, as in `akk send ID -- TEXT`; for the options see `akk " + c.Name() + " --help`", err}
 		}
-		return &usage{err}
+		return &usage{err, c.CommandPath()}
 	})
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, a []string) error {
 			if err := args(c, a); err != nil {
-				return &usage{err}
+				return &usage{err, c.CommandPath()}
 			}
 			return nil
+		}
+	}
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, a []string) error {
+			err := run(c, a)
+			if u, ok := errors.AsType[*usage](err); ok && u.command == "" {
+				u.command = c.CommandPath()
+			}
+			return err
 		}
 	}
 	for _, sub := range c.Commands() {

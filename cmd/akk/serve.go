@@ -65,7 +65,24 @@ func (a *app) stopDaemon(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
-	return daemon.Stop(ctx, o)
+	pid, err := daemon.End(ctx, o)
+	switch {
+	case err != nil:
+		return err
+	case a.json:
+		return a.print(stopped{Ended: pid != 0, PID: pid})
+	case pid == 0:
+		a.printf("no daemon was running\n")
+	default:
+		a.printf("the daemon (pid %d) has ended\n", pid)
+	}
+	return nil
+}
+
+// stopped is printed by serve --stop.
+type stopped struct {
+	Ended bool `json:"ended"`
+	PID   int  `json:"pid,omitempty"`
 }
 
 // daemonStatus is printed by serve --status.
