@@ -1,8 +1,8 @@
 package handoff
 
 // This file makes the List document (CONTRACT-outputs §2). It upholds R21: it
-// types nothing, writes nothing and waits for nobody; it shows the newest view
-// of each terminal.
+// types nothing, writes nothing and waits for no agent; it shows the newest view
+// of each terminal, where its pane is now.
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"akk/agents"
@@ -20,9 +22,73 @@ import (
 // followGap bounds how often a follower gets a list.
 const followGap = 20 * time.Millisecond
 
+const (
+	// askAge is how old an answer of the server on where its panes are may be for
+	// somebody who asks; followAge for one who follows.
+	askAge    = time.Second
+	followAge = 3 * time.Second
+	// placeWait bounds how long a view may take to hear of its new place.
+	placeWait = 200 * time.Millisecond
+)
+
+// looker is a terminal server that does not tell of every move of a pane.
+type looker interface {
+	// Look asks it when it was not asked within age, and tells whether what was
+	// known is another now.
+	Look(ctx context.Context, age time.Duration) bool
+}
+
+// look sees to it that the views of a server ("" = all) tell true places (N1,
+// N2). It waits 400 ms at most, and only when the server is slow.
+func (d *Desk) look(socket string, age time.Duration) {
+	var asked sync.WaitGroup
+	var moved atomic.Bool
+	for _, s := range d.serverList() {
+		if l, ok := s.prov.(looker); ok && (socket == "" || socket == s.id.Socket) {
+			asked.Go(func() {
+				if l.Look(d.ctx, age) {
+					moved.Store(true)
+				}
+			})
+		}
+	}
+	asked.Wait()
+	if !moved.Load() {
+		return
+	}
+	late := time.NewTimer(placeWait)
+	defer late.Stop()
+	for ch := d.changed.wait(); !d.placed(socket); ch = d.changed.wait() {
+		select {
+		case <-ch:
+		case <-late.C:
+			return
+		}
+	}
+}
+
+// placed tells whether all views have heard where their pane is.
+func (d *Desk) placed(socket string) bool {
+	for _, v := range d.unordered(socket) {
+		for _, s := range d.serverList() {
+			i, ok := s.prov.Pane(v.Info.Pane)
+			if ok && s.id == v.Info.Server && (i.SessionName != v.Info.SessionName || i.WindowIndex != v.Info.WindowIndex || i.PaneIndex != v.Info.PaneIndex) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // views returns the newest view of every terminal of a server ("" = all), in
-// the order of server, session, window, pane.
+// the order of server, session, window, pane, each where its pane really is.
 func (d *Desk) views(socket string) []*view {
+	d.look(socket, askAge)
+	return d.ordered(socket)
+}
+
+// ordered is views as they are known.
+func (d *Desk) ordered(socket string) []*view {
 	out := d.unordered(socket)
 	slices.SortFunc(out, func(a, b *view) int {
 		return cmp.Or(strings.Compare(a.Info.Server.Socket, b.Info.Server.Socket), strings.Compare(a.Info.SessionName, b.Info.SessionName),
@@ -46,6 +112,11 @@ func (d *Desk) unordered(socket string) []*view {
 
 // List is the document of the list tool.
 func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
+	d.look(p.Socket, askAge)
+	return d.list(c, p)
+}
+
+func (d *Desk) list(c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
 	if p.Agent != "" && agents.Kind(p.Agent) != agents.Codex && agents.Kind(p.Agent) != agents.Claude {
 		return rpc.List{}, usage("use codex or claude", "no agent is called %q", p.Agent)
 	}
@@ -68,7 +139,7 @@ func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List
 			return rpc.List{}, err
 		}
 	}
-	views := d.views(p.Socket)
+	views := d.ordered(p.Socket)
 	row := d.rowOf
 	if c.AgentPID > 0 { // rows are kept by the caller's terminal
 		row = d.row
@@ -190,21 +261,29 @@ func (d *Desk) unavailable(c rpc.Caller, p rpc.ListParams, seen map[string]bool)
 // Follow yields the list now and after every change; when the reader is slow
 // it gets the latest.
 func (d *Desk) Follow(ctx context.Context, c rpc.Caller, p rpc.ListParams, yield func(rpc.List) error) error {
+	tick := time.NewTicker(followAge)
+	defer tick.Stop()
+	d.look(p.Socket, askAge)
 	for {
 		ch := d.changed.wait()
-		l, err := d.List(ctx, c, p)
+		l, err := d.list(c, p)
 		if err != nil {
 			return err
 		}
 		if err := yield(l); err != nil {
 			return err
 		}
-		select {
-		case <-ch:
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-d.ctx.Done():
-			return nil
+		for changed := false; !changed; {
+			select {
+			case <-ch:
+				changed = true
+			case <-tick.C:
+				d.look(p.Socket, followAge)
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-d.ctx.Done():
+				return nil
+			}
 		}
 		select { // gather what comes together
 		case <-time.After(followGap):
