@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -25,6 +27,9 @@ import (
 	"akk/panes"
 	"akk/store"
 )
+
+// lostWait bounds how long a parent may take to end.
+const lostWait = 20 * time.Second
 
 // strangers is a desk that is attached to nothing, with the real recognisers.
 func strangers(t testing.TB) *Desk {
@@ -109,6 +114,9 @@ func TestAgentOfNoKnownTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first, pid := onTerminal(t, c.program, c.args...)
 			got := d.Identify(t.Context(), pid)
+			for end := time.Now().Add(lostWait); got.Kind == "agent" && c.kind == "unknown" && time.Now().Before(end); got = d.Identify(t.Context(), pid) {
+				runtime.Gosched() // its parent has not ended yet
+			}
 			if got.Kind != c.kind || got.TerminalID != "" || got.InPane {
 				t.Fatalf("%+v", got)
 			}
