@@ -24,6 +24,8 @@ const (
 // keptFor is what a row depends on beside its view.
 type keptFor struct {
 	kind, terminal, session string // of the caller; session only where a Turn is shown
+	inPane                  bool
+	agent                   int    // the process of the agent that it runs under, while its terminal is not known
 	stale                   string // the Session that reconcile_binding would detach
 }
 
@@ -45,7 +47,7 @@ func (d *Desk) rowOf(v *view, c rpc.Caller) rpc.Row {
 	if now.Sub(v.at) < rowRests || now.Sub(v.TypedAt) < typingQuiet {
 		return d.row(v, c)
 	}
-	k := keptFor{kind: c.Kind, terminal: c.TerminalID}
+	k := keptFor{kind: c.Kind, terminal: c.TerminalID, inPane: c.InPane, agent: c.AgentPID}
 	if v.session != nil || v.current != nil || v.recent != nil || v.Running != nil || v.Handoff != nil {
 		k.session = c.Session
 	}

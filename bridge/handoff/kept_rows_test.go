@@ -18,7 +18,8 @@ func TestKeptRows(t *testing.T) {
 	b := newBench(t)
 	p := b.w.play()
 	row := b.row(p, agents.Idle)
-	callers := []rpc.Caller{human, host("a"), host("b"), {Kind: "agent", TerminalID: row.ID}, {Kind: "unknown"}, {}}
+	callers := []rpc.Caller{human, host("a"), host("b"), {Kind: "agent", TerminalID: row.ID}, {Kind: "unknown"}, {},
+		{Kind: "host", Session: "a", InPane: true}, {Kind: "agent", AgentPID: row.PID}}
 	view := func() *view {
 		v, bad := b.desk.resolve(p.id, "")
 		if bad != nil {
