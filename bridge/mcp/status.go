@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -141,7 +142,10 @@ func statusText(st *rpc.Status) string {
 				b.WriteString(" " + scrub(t.Reason))
 			}
 		default:
-			fmt.Fprintf(&b, "The turn is open: %s, %s.", t.Status, t.Stage)
+			fmt.Fprintf(&b, "The turn is open: %s, %s.", t.Status, cmp.Or(t.Stage, "no stage yet"))
+			if t.AcceptedAt == nil { // N5
+				b.WriteString(" It is not proven that the agent has taken the task.")
+			}
 		}
 	}
 	if r := st.Terminal; r != nil {

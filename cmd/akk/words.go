@@ -52,11 +52,8 @@ func turnWord(t *rpc.Turn) string {
 
 // stageWord says how far a task's submission came, "" if that says nothing.
 func stageWord(t *rpc.Turn) string {
-	switch {
-	case t.Outcome == "not_submitted":
+	if t.Outcome == "not_submitted" {
 		return "nothing was typed"
-	case t.Stage == "" && t.Outcome == "" && t.Status == "waiting_for_agent":
-		return "not typed yet"
 	}
 	return plain(stages, t.Stage)
 }

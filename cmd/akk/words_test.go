@@ -104,7 +104,7 @@ func TestWordsByStage(t *testing.T) {
 		word, stage string
 	}{
 		"entered":   {rpc.Turn{Status: "waiting_for_agent", Stage: "enter_dispatched"}, "it is not proven that the agent took it", "Enter pressed"},
-		"new":       {rpc.Turn{Status: "waiting_for_agent"}, "it is not proven that the agent took it", "not typed yet"},
+		"new":       {rpc.Turn{Status: "waiting_for_agent"}, "it is not proven that the agent took it", ""},
 		"accepted":  {rpc.Turn{Status: "waiting_for_agent", Stage: "agent_accepted", AcceptedAt: &at}, "the agent works on it", "the agent took it"},
 		"asks":      {rpc.Turn{Status: "waiting_for_openclaw", Stage: "agent_accepted", AcceptedAt: &at}, "waits for its Host", "the agent took it"},
 		"not typed": {rpc.Turn{Status: "failed", Stage: "prepared", Outcome: "not_submitted"}, "failed", "nothing was typed"},
