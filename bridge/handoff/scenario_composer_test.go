@@ -150,7 +150,13 @@ func TestB49NoLaunchByTyping(t *testing.T) {
 	r := s.actor(socket, ways{})
 	r.accepted("work")
 	_, err := s.send(r.pane, "codex --yolo")
-	s.refused(err, "working")
+	s.until("it is seen at work", func() bool { // no longer busy with the task before
+		if s.refused(err, ""); strings.Contains(err.Error(), "working") {
+			return true
+		}
+		_, err = s.send(r.pane, "codex --yolo")
+		return false
+	})
 	shell := s.tmux(socket, "new-window", "-d", "-P", "-F", "#{pane_id}", "exec /bin/sh")
 	mark := s.dir + "/launched"
 	_, err = s.send(shell, "touch "+mark)
