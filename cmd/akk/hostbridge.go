@@ -28,7 +28,7 @@ docs/host-profile.md. A profile that can't be used is told by every tool.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			// A bridge holds next to nothing and answers with much: without more
 			// room every third list would wait for a collection.
-			gc.SetGCPercent(400)
+			gc.SetGCPercent(600)
 			allCores()
 			out := a.out
 			if f, ok := out.(*os.File); ok && f == os.Stdout {

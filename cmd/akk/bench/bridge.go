@@ -26,6 +26,8 @@ import (
 const (
 	bridgePanes   = 50
 	bridgeClients = 20
+	// bridgeCalls are enough for a 99th percentile that is not two calls.
+	bridgeCalls = 1000
 	// callLimit is what issue 7 asks of the 99th percentile.
 	callLimit = 5 * time.Millisecond
 )
@@ -79,7 +81,7 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 	var missed []string
 	for _, n := range []int{1, bridgeClients} {
 		for _, tool := range []string{"list", "status"} {
-			d, err := calls(hosts[:n], tool, samples)
+			d, err := calls(hosts[:n], tool, max(samples, bridgeCalls))
 			if err != nil {
 				return err
 			}
