@@ -11,7 +11,7 @@ import (
 
 // This file asks where the panes are, for tmux does not tell of every move:
 // 3.3a announces neither a renumbering (move-window -r, base-index) nor a
-// swap-window to anybody, and has no hook for them (N1, N2). It upholds: who
+// swap-window to anybody, and has no hook for them. It upholds: who
 // asks for a place gets the true one, and a server that nobody asks about pays
 // next to nothing. A look is one line for each window, a tenth of a list; only
 // when it differs from the newest list the list is read again.

@@ -9,7 +9,7 @@ import (
 
 // This file moves windows and panes about in every way that tmux has, on a real
 // server over both transports, and compares what akk says of their places with
-// tmux's own list (N1, N2: some ways are announced to nobody).
+// tmux's own list (some ways are announced to nobody).
 
 // moves change where a pane is, one after the other on the same server. It
 // begins with the sessions one (windows 0 to 3, the first of two panes) and two
@@ -19,9 +19,9 @@ var moves = []struct {
 	silent     bool
 }{
 	{name: "window to another index", line: "move-window -d -s two:2 -t two:8"},
-	{name: "N1 renumber", line: "move-window -r -t two", silent: true},
-	{name: "N1 both", line: "move-window -d -s two:2 -t two:8 ; move-window -r -t two"},
-	{name: "N2 swap between sessions", line: "swap-window -d -s one:1 -t two:2"},
+	{name: "renumber", line: "move-window -r -t two", silent: true},
+	{name: "both", line: "move-window -d -s two:2 -t two:8 ; move-window -r -t two"},
+	{name: "swap between sessions", line: "swap-window -d -s one:1 -t two:2"},
 	{name: "swap back", line: "swap-window -d -s one:1 -t two:2", silent: true},
 	{name: "swap in a session", line: "swap-window -d -s one:1 -t one:2"},
 	{name: "swap in a session, selecting", line: "swap-window -s one:1 -t one:2", silent: true},
@@ -92,7 +92,7 @@ func placedHere(s *Server) string {
 	return strings.Join(out, "\n")
 }
 
-// N1, N2: whoever asks hears the true place, whatever moved it.
+// Whoever asks hears the true place, whatever moved it.
 func TestPlacesAreTrue(t *testing.T) {
 	for _, tr := range []Transport{Control, Pipe} {
 		t.Run(string(tr), func(t *testing.T) {
@@ -137,7 +137,7 @@ func openPlaces(t *testing.T, ts *tmuxServer, tr Transport) *Server {
 	return s
 }
 
-// N2: a pane that was swapped to another session unseen is followed there: what
+// A pane that was swapped to another session unseen is followed there: what
 // it writes next is shown, asked or not.
 func TestSilentSwapIsFollowed(t *testing.T) {
 	ts := newTmux(t, "cat")

@@ -94,7 +94,7 @@ func TestR54SeparateFacts(t *testing.T) {
 		"not taken":                 {Turn{Stage: StageEntered, Dispatched: true, Entered: true, Outcome: OutcomeNotAccepted}, "submission_not_accepted true unproven managed managed_monitor false true"},
 		"text only":                 {Turn{Stage: StageInjected, Dispatched: true, Outcome: OutcomeNotAccepted}, "submission_not_accepted true unproven managed managed_monitor false true"},
 		"uncertain":                 {Turn{Stage: StageInjected, Dispatched: true, Outcome: OutcomeUncertain}, "submission_uncertain true unproven managed managed_monitor false true"},
-		"not typed yet (F5)":        {Turn{}, "submission_pending_acceptance false unproven managed managed_monitor false true"},
+		"not typed yet":             {Turn{}, "submission_pending_acceptance false unproven managed managed_monitor false true"},
 		"about to be typed":         {Turn{Stage: StagePrepared, Dispatched: true}, "submission_pending_acceptance true unproven managed managed_monitor false true"},
 		"explicit, the store broke": {Turn{Scope: scopeExplicit}, "submission_pending_acceptance true unproven managed managed_monitor false true"},
 		"no byte":                   {Turn{Outcome: OutcomeNotSubmitted}, "submission_aborted false unproven managed managed_monitor false false"},

@@ -10,7 +10,7 @@ import (
 	"akk/panes"
 )
 
-// N13: a refusal's cure can be followed, and leads somewhere.
+// A refusal's cure can be followed, and leads somewhere.
 func TestN13CuresLead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -89,7 +89,7 @@ func onTerminal(t testing.TB, program string, args ...string) (first, pid int) {
 	return cmd.Process.Pid, pid
 }
 
-// E a, E b: who runs below an agent is that agent, though no terminal is known;
+// Who runs below an agent is that agent, though no terminal is known;
 // the human is the human at once.
 func TestAgentOfNoKnownTerminal(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func deep(n int) string {
 	return `f() { if [ $1 -gt 0 ]; then ( f $(($1-1)); : ) else sleep 600 & echo "=$!"; wait; fi; }; f ` + strconv.Itoa(n)
 }
 
-// E b, with a real terminal server: below an agent in a pane that nobody looked
+// With a real terminal server: below an agent in a pane that nobody looked
 // at, then known by its terminal.
 func TestAgentInAPaneNotLookedAt(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func TestKeptRows(t *testing.T) {
 	check("with a dialog")
 }
 
-// F3: a Turn that stalled can be renewed until its hard limit and no longer: the
+// A Turn that stalled can be renewed until its hard limit and no longer: the
 // kept row says so in the same moment, and a view is published for those who
 // wait for one.
 func TestKeptRowAtTheHardLimit(t *testing.T) {
@@ -101,7 +101,7 @@ func TestKeptRowAtTheHardLimit(t *testing.T) {
 	}
 }
 
-// F3, the kind: at rest, no predicate of a row changes with the clock alone but
+// At rest, no predicate of a row changes with the clock alone but
 // at the time that the row itself tells.
 func TestRowsAtRestKeepStill(t *testing.T) {
 	t.Parallel()

@@ -204,7 +204,7 @@ func TestLimitsModel(t *testing.T) {
 			if stalls > 1 {
 				t.Fatal("stalled twice")
 			}
-			if after.StalledAt != nil { // F3: it can be renewed until then, and everybody is to see when not
+			if after.StalledAt != nil { // it can be renewed until then, and everybody is to see when not
 				if hard := *turn.HardAt; now.Before(hard) && !next.Equal(hard) || !now.Before(hard) && !next.IsZero() {
 					t.Fatalf("stalled, next look %s, hard limit %s", next, hard)
 				}

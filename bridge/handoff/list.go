@@ -38,8 +38,8 @@ type looker interface {
 	Look(ctx context.Context, age time.Duration) bool
 }
 
-// look sees to it that the views of a server ("" = all) tell true places (N1,
-// N2). It waits 400 ms at most, and only when the server is slow.
+// look sees to it that the views of a server ("" = all) tell true places.
+// It waits 400 ms at most, and only when the server is slow.
 func (d *Desk) look(socket string, age time.Duration) {
 	var asked sync.WaitGroup
 	var moved atomic.Bool

@@ -1,6 +1,6 @@
 package handoff
 
-// N1, N2: moves of windows that tmux announces to nobody, seen by who asks and
+// Moves of windows that tmux announces to nobody, seen by who asks and
 // by who only follows.
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // The list, status and a follower tell the place that tmux tells; the name of
 // before still means the terminal.
-func TestN1N2PlacesOfRows(t *testing.T) {
+func TestPlacesOfRows(t *testing.T) {
 	for _, how := range []panes.Transport{panes.Control, panes.Pipe} {
 		t.Run(string(how), func(t *testing.T) {
 			t.Parallel()

@@ -12,7 +12,7 @@ import (
 )
 
 // These tests hold what leaves the desk against what stands in a dialog
-// (R225, F2: an option's label repeated the command, secret and all).
+// (R225: an option's label repeated the command, secret and all).
 
 const (
 	leaked  = "hunter2aa"
@@ -64,7 +64,7 @@ func texts(path string, v reflect.Value, f func(path, s string)) {
 	}
 }
 
-// F2: every text of a reading, a dialog's and everything in it included. A new
+// Every text of a reading, a dialog's and everything in it included. A new
 // field is filled and looked at by itself.
 func TestPublicReadingHasNoSecret(t *testing.T) {
 	var r, same agents.Reading
@@ -104,7 +104,7 @@ func told(t *testing.T, what string, doc any) {
 	}
 }
 
-// F2: what callbacks and Watches tell of a question.
+// What callbacks and Watches tell of a question.
 func TestQuestionsTellNoSecret(t *testing.T) {
 	for _, o := range []agents.Owner{agents.OwnerApproval, agents.OwnerQuestionnaire} {
 		var r agents.Reading
@@ -128,7 +128,7 @@ func TestQuestionsTellNoSecret(t *testing.T) {
 	}
 }
 
-// F2: what a program sets and nobody addresses a pane by; the target stays.
+// What a program sets and nobody addresses a pane by; the target stays.
 func TestControlTellsNoSecret(t *testing.T) {
 	v := &view{Facts: Facts{Info: panes.Info{SessionName: "TOKEN=x", WindowName: command, Command: command, Cwd: "/home/" + command}}}
 	told(t, "control", v.control())
@@ -155,7 +155,7 @@ func (a chatty) Read(in agents.Input) agents.Reading {
 	return r
 }
 
-// F2: list, status, explain and the journal, of a desk.
+// List, status, explain and the journal, of a desk.
 func TestDialogTellsNoSecret(t *testing.T) {
 	t.Parallel()
 	b := &bench{t: t, w: newWorld(), dir: t.TempDir()}

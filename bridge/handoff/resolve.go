@@ -69,7 +69,7 @@ func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
 	return one(id, found)
 }
 
-// agentless tells why a pane is no agent's terminal (N16); nil if one runs there.
+// agentless tells why a pane is no agent's terminal; nil if one runs there.
 func (d *Desk) agentless(id, socket string) *rpc.Error {
 	switch pn, err := d.resolvePane(id, socket); {
 	case err != nil:

@@ -143,7 +143,7 @@ func statusText(st *rpc.Status) string {
 			}
 		default:
 			fmt.Fprintf(&b, "The turn is open: %s, %s.", t.Status, cmp.Or(t.Stage, "no stage yet"))
-			if t.AcceptedAt == nil { // N5
+			if t.AcceptedAt == nil {
 				b.WriteString(" It is not proven that the agent has taken the task.")
 			}
 		}

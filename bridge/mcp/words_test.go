@@ -8,7 +8,7 @@ func TestHostWords(t *testing.T) {
 	for cli, want := range map[string]string{
 		"run `akk list`": "call agent_knock_knock_list",
 		"run `akk list`: close it without that reason, or not at all": "call agent_knock_knock_list: close it without that reason, or not at all",
-		"run `akk turns --all` to see the tasks that were sent":       "call agent_knock_knock_list to see the tasks that were sent", // N13
+		"run `akk turns --all` to see the tasks that were sent":       "call agent_knock_knock_list to see the tasks that were sent",
 		"look at it: akk status turn-20261130T100001-bbbbbbbb":        "look at it: call agent_knock_knock_status with turn_id turn-20261130T100001-bbbbbbbb",
 		"wait until it is idle: akk status --wait 50s turn-1":         "wait until it is idle: call agent_knock_knock_status with turn_id turn-1 and wait_seconds 45",
 		"ask for it back, or run: akk handback %12":                   "ask for it back: the user hands it back with akk handback %12",

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// F2: every kind of thing that can hold a text; the original stays as it is.
+// Every kind of thing that can hold a text; the original stays as it is.
 func TestCopy(t *testing.T) {
 	type inner struct{ Text string }
 	type doc struct {
@@ -42,7 +42,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// F2: forms that a boundary of ASCII letters, a quoted name or a strange
+// Forms that a boundary of ASCII letters, a quoted name or a strange
 // password let through.
 func TestTextLetsNothingThrough(t *testing.T) {
 	for in, want := range map[string]string{

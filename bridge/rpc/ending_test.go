@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// F6: a call that the daemon's end broke off says so and has a cure; one that
+// A call that the daemon's end broke off says so and has a cure; one that
 // its caller cancelled, or that failed by itself, stays what it is.
 func TestEnded(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
@@ -41,7 +41,7 @@ func TestEnded(t *testing.T) {
 	}
 }
 
-// F6: the answer of a daemon that ends, and the end of its streams, as they
+// The answer of a daemon that ends, and the end of its streams, as they
 // stand on the wire.
 func TestEndingIsAnswered(t *testing.T) {
 	door, end := context.WithCancel(t.Context())
@@ -119,7 +119,7 @@ func isEnding(t *testing.T, what string, err error) {
 	}
 }
 
-// F7: a request is answered under its own id or not at all.
+// A request is answered under its own id or not at all.
 func TestIDs(t *testing.T) {
 	const rest = `,"method":"list","params":{"id":3}}`
 	for id, ok := range map[string]bool{

@@ -45,7 +45,7 @@ func (d *settling) learn(c Caller) {
 	d.found++
 }
 
-// Bug report E b: a connection from an agent's first moment does not stay the
+// A connection from an agent's first moment does not stay the
 // human's, and nobody becomes the human on an open connection.
 func TestLongConnectionIsIdentifiedAgain(t *testing.T) {
 	early := Caller{Kind: "agent", AgentPID: 7, InPane: true}

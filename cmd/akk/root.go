@@ -52,7 +52,7 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 }
 
 // usageErrors marks every error about the command line itself, so that it
-// gives exit code 2 and names the help of its command (N20).
+// gives exit code 2 and names the help of its command.
 func usageErrors(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if strings.Contains(c.Use, "TEXT") {

@@ -6,7 +6,7 @@ import (
 )
 
 // This file reads standard input. It upholds: Ctrl-C and SIGTERM end every
-// command, one that waits for a human's text, too (N3).
+// command, one that waits for a human's text, too.
 
 // errInput is returned by a read of standard input that a signal ended.
 var errInput = fail("end the input with Ctrl-D, or give a file or a text as an argument", "interrupted while standard input was read; nothing was done")

@@ -25,9 +25,9 @@ func (r readStarted) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// N3: a signal ends every command that waits for standard input: exit code 1, a
+// A signal ends every command that waits for standard input: exit code 1, a
 // line that says so and one with the cure, nothing on stdout.
-func TestN3InterruptedInput(t *testing.T) {
+func TestInterruptedInput(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

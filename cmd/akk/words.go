@@ -41,7 +41,7 @@ var stages = map[string]string{
 	"agent_accepted":   "the agent took it",
 }
 
-// turnWord says how a task stands, and no more than is proven (N5): before the
+// turnWord says how a task stands, and no more than is proven: before the
 // agent's own proof nobody knows that it works on it.
 func turnWord(t *rpc.Turn) string {
 	if t.Status == "waiting_for_agent" && t.Outcome == "" && t.AcceptedAt == nil && t.Stage != "agent_accepted" {
@@ -58,7 +58,7 @@ func stageWord(t *rpc.Turn) string {
 	return plain(stages, t.Stage)
 }
 
-// pendingWord says how far a send came that has no outcome yet (F5).
+// pendingWord says how far a send came that has no outcome yet.
 func pendingWord(s *rpc.Send) string {
 	switch {
 	case s.Delivered:

@@ -82,7 +82,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// F5, N5: a send and a task without the agent's proof are told as far as they
+// A send and a task without the agent's proof are told as far as they
 // are proven. The real receipt of a text that was never drawn is "prepared".
 func TestWordsByStage(t *testing.T) {
 	for want, s := range map[string]rpc.Send{
