@@ -11,7 +11,7 @@ import (
 )
 
 // A refusal's cure can be followed, and leads somewhere.
-func TestN13CuresLead(t *testing.T) {
+func TestCuresLead(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	p, q := b.w.play(), b.w.play()
