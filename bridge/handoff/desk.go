@@ -438,7 +438,7 @@ func (d *Desk) Close() {
 }
 
 func (d *Desk) typing() bool {
-	for _, v := range d.views("") {
+	for _, v := range d.unordered("") {
 		if v.Busy != "" {
 			return true
 		}

@@ -140,10 +140,6 @@ func (d *Desk) list(c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
 		}
 	}
 	views := d.ordered(p.Socket)
-	row := d.rowOf
-	if c.AgentPID > 0 { // rows are kept by the caller's terminal
-		row = d.row
-	}
 	out.Terminals = slices.Grow(out.Terminals, len(views))
 	for _, v := range views {
 		if v.current != nil {
@@ -153,7 +149,7 @@ func (d *Desk) list(c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
 			continue
 		}
 		if !p.All || v.session == nil {
-			out.Terminals = append(out.Terminals, row(v, c))
+			out.Terminals = append(out.Terminals, d.rowOf(v, c))
 			continue
 		}
 		r := d.row(v, c)

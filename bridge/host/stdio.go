@@ -298,7 +298,7 @@ func (s *stdio) answered(key string) (written func()) {
 	}
 }
 
-// put writes one line in one piece.
+// put writes one line, given in pieces: nothing comes between them.
 func (s *stdio) put(line ...[]byte) error {
 	s.wmu.Lock()
 	defer s.wmu.Unlock()

@@ -130,7 +130,8 @@ func sendText(s *rpc.Send) string {
 }
 
 // pendingText says how far a send came that has no outcome yet, and no more than
-// is proven: a receipt is durable before the key that follows it (R56).
+// is proven: a receipt is durable before the key that follows it (R56), and an
+// explicit send goes on where the store can't keep one.
 func pendingText(s *rpc.Send) string {
 	switch {
 	case s.Delivered:
@@ -140,5 +141,5 @@ func pendingText(s *rpc.Send) string {
 	case s.DeliveryReceipt == "text_injected":
 		return "The task is typed, it is not proven yet that Enter was pressed"
 	}
-	return "The task may be typed, Enter is not pressed yet"
+	return "The task may be typed, it is not proven that Enter was pressed"
 }

@@ -68,7 +68,7 @@ func pendingWord(s *rpc.Send) string {
 	case s.DeliveryReceipt == "text_injected":
 		return "the text is typed, it is not proven that Enter was pressed"
 	}
-	return "the text may be typed, Enter is not pressed yet"
+	return "the text may be typed, it is not proven that Enter was pressed"
 }
 
 // submissions are the outcomes of a send that the agent did not take.

@@ -86,10 +86,10 @@ func TestPlain(t *testing.T) {
 // are proven. The real receipt of a text that was never drawn is "prepared".
 func TestWordsByStage(t *testing.T) {
 	for want, s := range map[string]rpc.Send{
-		"nothing is typed yet":                                       {},
-		"the text may be typed, Enter is not pressed yet":            {DeliveryReceipt: "prepared", TerminalInputDispatched: true},
-		"the text is typed, it is not proven that Enter was pressed": {DeliveryReceipt: "text_injected", TerminalInputDispatched: true},
-		"Enter was pressed, not taken yet":                           {DeliveryReceipt: "enter_dispatched", TerminalInputDispatched: true, Delivered: true},
+		"nothing is typed yet": {},
+		"the text may be typed, it is not proven that Enter was pressed": {DeliveryReceipt: "prepared", TerminalInputDispatched: true},
+		"the text is typed, it is not proven that Enter was pressed":     {DeliveryReceipt: "text_injected", TerminalInputDispatched: true},
+		"Enter was pressed, not taken yet":                               {DeliveryReceipt: "enter_dispatched", TerminalInputDispatched: true, Delivered: true},
 	} {
 		s.SubmissionOutcome, s.DoNotRetry, s.TurnID = "pending_acceptance", true, "turn-1"
 		err := (&app{}).printSend(s)
