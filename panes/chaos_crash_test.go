@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -199,4 +200,74 @@ func buildID(name string) string {
 		return ""
 	}
 	return hex.EncodeToString(b[16:])
+}
+
+// tmux 4562 on a bare server: no akk, no control client. tmux joins wrapped
+// lines again when a pane's width changes; a line that is followed by an empty
+// one which counts as wrapped, too, and then by nothing that can be joined,
+// leaves it without a line to take from.
+//
+// Can akk cause it? The daemon can't: its clients attach with ignore-size and
+// name no size, and no command of this package changes one. The sidebar can, as
+// any split of a human's: it is a split, gives its own pane its width back, and
+// either changes the width of the panes beside it; `akk demo` sizes the
+// windows of its recordings.
+func TestReflowCrashIsRecognised(t *testing.T) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tmux, err = filepath.EvalSymlinks(tmux); err != nil {
+		t.Fatal(err)
+	}
+	if b := buildID(tmux); b != knownBuild {
+		t.Skipf("the tmux here is build %.12s; the instruction is known of Debian 12's 3.3a for amd64 alone (build %.12s)", b, knownBuild)
+	}
+	// A wide character in the last column of an empty line makes that line wrapped
+	// and stays empty; an insertion above pushes it down to the region's end, away
+	// from what it was wrapped into. Twice, one above the other.
+	const pushed = `\033[4;6r\033[5;80H日\033[4;1H\033[L` + `\033[3;5r\033[4;80H日\033[3;1H\033[L`
+	for _, c := range []struct {
+		name, bytes string
+		cmds        []string // the last one ends the server
+	}{
+		// In one column the wide character leaves an empty line before it; in two
+		// it does not fit behind the narrow one.
+		{"one column and two", "a日", []string{"resize-window -x 1", "resize-window -x 2"}},
+		{"any width, by what a program wrote", pushed, []string{"split-window -hbf -l 34 cat"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "akkx")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			ts := &tmuxServer{t, filepath.Join(dir, "s")}
+			p := startTmux(t, ts.socket)
+			t.Cleanup(func() { p.cmd.Process.Kill(); <-p.done })
+			eventually(t, "the server", func() bool { _, err := os.Stat(ts.socket); return err == nil })
+			// The title comes behind the bytes: they were read when it is there.
+			ts.run("new-session", "-d", "-x", "80", "-y", "24", `printf '`+c.bytes+`\033]2;written\033\\'; exec cat`)
+			eventually(t, "the bytes", func() bool { return ts.run("display-message", "-p", "#{pane_title}") == "written" })
+			var ops []chaosOpAt
+			for i, line := range c.cmds {
+				name, _, _ := strings.Cut(line, " ")
+				ops = append(ops, chaosOpAt{name, line, time.Now()})
+				cmd := exec.Command("tmux", append([]string{"-S", ts.socket}, strings.Fields(line)...)...)
+				cmd.Env = clientEnv()
+				if out, err := cmd.CombinedOutput(); err != nil && i < len(c.cmds)-1 {
+					t.Fatalf("%s: %s", line, out)
+				}
+			}
+			d := p.death()
+			if d.signal == syscall.SIGSEGV && d.core == nil {
+				t.Skip("no core was left here, so nothing tells where it stood")
+			}
+			issue, why := verdict(d, ops)
+			if issue != "4562" || d.core.addr != 8 {
+				t.Errorf("%v: %q %s", d, issue, why)
+			}
+			t.Logf("%v; %s", d, why)
+		})
+	}
 }

@@ -16,8 +16,9 @@ import (
 )
 
 // This file says which deaths of a server are known, by their signature. They
-// are crashes of tmux before 3.8 with a control client attached; each was
-// reproduced with the build below, whose instructions are named.
+// are crashes of tmux before 3.8 with a control client attached, and one that
+// needs none (4562); each was reproduced with the build below, whose
+// instructions are named.
 
 // knownBuild is Debian 12's tmux 3.3a, amd64.
 const knownBuild = "6bc8936e2460f4f152ae903234ad7dbd5361f6c3"
@@ -30,6 +31,7 @@ type signature struct {
 	null        bool           // the address is in the first page
 	ops         []string       // one of these in the time before
 	within      time.Duration
+	exact       bool // ops are too common: only the instruction tells it
 }
 
 // Times: what a session or a window needs to end after its program was killed;
@@ -42,16 +44,20 @@ const (
 
 var (
 	endsSomething = []string{"kill-", "die", "unlink-window", "move-window", "join-pane", "break-pane", "respawn"}
-	movesClients  = []string{"daemon", "client", "detach-client", "human", "new-session", "group", "kill-session", "kill-window", "kill-pane", "die", "unlink-window", "move-window"}
+	// All that gives a pane another width, also by a human's client or by the
+	// room that a dead pane leaves. akk's clients are not among them (ignore-size).
+	changesWidth = []string{"resize-", "select-", "zoom", "split-window", "join-pane", "break-pane", "swap-", "rotate-window", "move-window", "link-window", "unlink-window", "kill-", "die", "human", "detach-client"}
+	movesClients = []string{"daemon", "client", "detach-client", "human", "new-session", "group", "kill-session", "kill-window", "kill-pane", "die", "unlink-window", "move-window"}
 )
 
 var signatures = []signature{
-	{"5243", "a window change is announced for a session that has just ended (its current window is NULL)", syscall.SIGSEGV, 0x3b459, true, endsSomething, endsWithin},
-	{"4980", "a line is written to a control client that is half attached or half gone (its control state is NULL)", syscall.SIGSEGV, 0x3da13, true, movesClients, clientWithin},
-	{"5004", "a control client ended before it had said who it is (its control state is NULL)", syscall.SIGSEGV, 0x3f107, true, movesClients, clientWithin},
-	{"5499", "a respawned pane's output is read with the old program's offsets", syscall.SIGSEGV, 0x54ae2, false, []string{"respawn"}, endsWithin},
-	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin},
-	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin},
+	{"5243", "a window change is announced for a session that has just ended (its current window is NULL)", syscall.SIGSEGV, 0x3b459, true, endsSomething, endsWithin, false},
+	{"4980", "a line is written to a control client that is half attached or half gone (its control state is NULL)", syscall.SIGSEGV, 0x3da13, true, movesClients, clientWithin, false},
+	{"5004", "a control client ended before it had said who it is (its control state is NULL)", syscall.SIGSEGV, 0x3f107, true, movesClients, clientWithin, false},
+	{"5499", "a respawned pane's output is read with the old program's offsets", syscall.SIGSEGV, 0x54ae2, false, []string{"respawn"}, endsWithin, false},
+	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin, false},
+	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin, false},
+	{"4562", "a pane's text is wrapped anew and an empty line that counts as wrapped is followed by nothing to join (no line to take from)", syscall.SIGSEGV, 0x5167d, true, changesWidth, endsWithin, true},
 }
 
 // chaosOpAt is an operation with its time.
@@ -67,7 +73,7 @@ const coarse = 20 * time.Millisecond
 // verdict tells which known crash a death was, and why; "" if none.
 func verdict(d death, ops []chaosOpAt) (issue, why string) {
 	for _, s := range signatures {
-		if d.running || d.signal != s.signal || d.signal == 0 && d.code != 1 {
+		if d.running || d.signal != s.signal || d.signal == 0 && d.code != 1 || s.exact && (d.core == nil || d.core.build != knownBuild) {
 			continue
 		}
 		how := "by its signal and what was done before; no core tells where"
@@ -134,6 +140,12 @@ func TestKnownDeaths(t *testing.T) {
 		{"respawn", seg(0x5600_0000_0000, 0x54ae2, knownBuild), ops("respawn", 100*time.Millisecond), "5499"},
 		{"respawn, fatal", death{code: 1}, ops("respawn", 100*time.Millisecond), "5499"},
 		{"daemon killed, fatal", death{code: 1}, ops("daemon killed", time.Second), "5444"},
+		{"a split wraps anew", seg(8, 0x5167d, knownBuild), ops("split-window", 100*time.Millisecond), "4562"},
+		{"a human's client wraps anew", seg(8, 0x5167d, knownBuild), []chaosOpAt{{"human resizes", "human resizes", now.Add(-time.Second)}}, "4562"},
+		{"wrapped anew without a cause", seg(8, 0x5167d, knownBuild), []chaosOpAt{{"daemon killed", "daemon killed", now}}, ""},
+		{"wrapped anew too long after its cause", seg(8, 0x5167d, knownBuild), []chaosOpAt{{"zoom", "zoom", now.Add(-time.Minute)}}, ""},
+		{"wrapped anew, another build", seg(8, 0x5167d, "00"), ops("copy-mode", 0), ""},
+		{"wrapped anew, no core", death{code: -1, signal: syscall.SIGSEGV}, ops("copy-mode", 0), ""},
 		{"another build", seg(0x18, 0x12345, "00"), ops("kill-session", time.Second), "5243"},
 		{"no core", death{code: -1, signal: syscall.SIGSEGV}, ops("kill-session", time.Second), "5243"},
 		{"another instruction", seg(0x10, 0x3b460, knownBuild), ops("die", 0), ""},
