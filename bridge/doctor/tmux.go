@@ -24,6 +24,9 @@ const (
 // askTimeout bounds one question to a tmux server.
 const askTimeout = 5 * time.Second
 
+// windowSize is the fault that takes a setting, which Offline looks at.
+const windowSize = "window-size"
+
 // Offline looks at the tmux server behind socket without the daemon: its
 // version, the faults that this version is known for over the transport of the
 // settings, and settings of its own that meet them.
@@ -42,7 +45,7 @@ func Offline(ctx context.Context, socket string, transport panes.Transport) []rp
 		Crashes(version, transport),
 	}
 	for _, c := range panes.KnownCrashes(version, transport) {
-		if c.Issue == "window-size" && ask(ctx, socket, "show-options", "-gwv", "window-size") == "manual" {
+		if c.Issue == windowSize && ask(ctx, socket, "show-options", "-gwv", "window-size") == "manual" {
 			out = append(out, rpc.Check{Name: "tmux settings", Status: Failed, Detail: "window-size is manual for all windows: the next new window ends this tmux with everything in it",
 				Cure: "tmux set-option -gw window-size latest, and set it to manual for single windows only"})
 		}
@@ -62,11 +65,19 @@ func Crashes(version string, t panes.Transport) rpc.Check {
 	if t == "" {
 		t = panes.Control
 	}
+	return faults(version, t, panes.KnownCrashes(version, t))
+}
+
+// faults is Crashes over known ones. Those that need no control client are told
+// without changing the state: they are there without akk, too.
+func faults(version string, t panes.Transport, known []panes.Crash) rpc.Check {
 	c := rpc.Check{Name: "tmux faults", Status: OK, Detail: fmt.Sprintf("tmux %s over transport %q: no known crash that akk's presence makes possible", version, t)}
-	var open, avoided []string
-	for _, k := range panes.KnownCrashes(version, t) {
+	var open, avoided, anyway []string
+	for _, k := range known {
 		switch {
+		case k.Issue == windowSize:
 		case !k.Control:
+			anyway = append(anyway, fmt.Sprintf("#%s: %s", k.Issue, k.When))
 		case k.Quiet:
 			avoided = append(avoided, k.Issue)
 		default:
@@ -80,6 +91,9 @@ func Crashes(version string, t panes.Transport) rpc.Check {
 	}
 	if len(avoided) > 0 {
 		c.Detail += "; akk avoids #" + strings.Join(avoided, ", #")
+	}
+	if len(anyway) > 0 {
+		c.Detail += "; with or without akk this tmux can crash (" + strings.Join(anyway, "; ") + ")"
 	}
 	return c
 }

@@ -33,6 +33,27 @@ func TestCrashes(t *testing.T) {
 	}
 }
 
+// A fault that is there without akk, too (4562), is told over either transport
+// and is no warning of its own; one that takes a setting is not told here.
+func TestFaultsWithoutAkk(t *testing.T) {
+	known := []panes.Crash{{Issue: "4562", When: "a width changes"}, {Issue: windowSize, When: "a window is made"}}
+	for _, c := range []struct {
+		transport panes.Transport
+		known     []panes.Crash
+		state     string
+		says      string
+	}{
+		{panes.Pipe, known, OK, "no known crash that akk's presence makes possible; with or without akk this tmux can crash (#4562: a width changes)"},
+		{panes.Control, append(known, panes.Crash{Issue: "5243", When: "a session dies", Control: true}), Warning, "(#5243: a session dies). akk never"},
+		{panes.Control, append(known, panes.Crash{Issue: "5243", When: "a session dies", Control: true}), Warning, "its successor; with or without akk this tmux can crash (#4562: a width changes)"},
+	} {
+		l := faults("3.3a", c.transport, c.known)
+		if l.Status != c.state || !strings.Contains(l.Detail, c.says) || strings.Contains(l.Detail, "a window is made") || (l.Status != OK) != (l.Cure != "") {
+			t.Errorf("%q: %+v", c.transport, l)
+		}
+	}
+}
+
 type mirrors struct {
 	h   panes.Health
 	err error
