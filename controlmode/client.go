@@ -101,7 +101,7 @@ type Client struct {
 	begun  bool // the attach's own block was seen; reader only
 	ready  chan struct{}
 
-	names map[string]string // interned pane ids, reader only
+	names names // interned pane ids, reader only
 	done  chan struct{}
 }
 
@@ -123,7 +123,7 @@ func Start(c Config) (*Client, error) {
 	}
 	cmd := exec.Command(c.Tmux, "-S", socket, mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
 	cmd.Env = c.Env
-	cl := &Client{h: c.Handler, cmd: cmd, way: way, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{}), names: map[string]string{}}
+	cl := &Client{h: c.Handler, cmd: cmd, way: way, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{})}
 	if err := cl.connect(c.Terminal); err != nil {
 		way.close()
 		return nil, fmt.Errorf("start tmux in control mode: %w", err)
@@ -289,17 +289,17 @@ func (c *Client) fail(err error) {
 // waits for the rest of it: what is on its way then comes together. One piece
 // alone, and a flood, is read at once.
 const (
-	readGap   = time.Millisecond
+	readGap   = 2 * time.Millisecond
 	smallRead = 2048 // bytes
 )
 
 func (c *Client) read() {
-	buf := make([]byte, 64<<10)
+	buf, out := make([]byte, 64<<10), quickly(c.out)
 	guard := after(stall, func() { c.fail(ErrStalled) })
 	guard.stop()
 	var last time.Time // when the read before came back
 	for {
-		n, err := c.out.Read(buf)
+		n, err := out.Read(buf)
 		now := time.Now()
 		rest := readGap - now.Sub(last)
 		last = now
@@ -352,12 +352,7 @@ func (c *Client) read() {
 type sink struct{ c *Client }
 
 func (s sink) Output(pane, data []byte) {
-	id, ok := s.c.names[string(pane)]
-	if !ok {
-		id = string(pane)
-		s.c.names[id] = id
-	}
-	s.c.h.Output(id, data)
+	s.c.h.Output(s.c.names.of(pane), data)
 }
 
 func (s sink) head() *pending {

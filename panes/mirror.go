@@ -27,43 +27,46 @@ const (
 )
 
 type mirror struct {
-	s      *Server
-	id     string
-	info   Info
-	feeder *session // whose %output counts
+	// What every chunk of output needs stands together: with many panes, each
+	// look at another part of the memory costs more than what is done there.
+	s        *Server
+	id       string
+	feeder   *session // whose %output counts
+	term     *vtparse.Terminal
+	screen   *vtparse.Screen
+	shown    *published // where others find it, nil: nowhere yet
+	waits    [][2]wait  // by subscription: its newest screen and frame
+	state    state
+	fresh    bool            // nothing was written since the seed (half-character rule)
+	dirty    bool            // written to since the newest screen
+	torn     bool            // the newest screen was a half frame
+	frame    bool            // a frame end is due
+	timing   bool            // a frame timer runs
+	strings  bool            // a string timer runs
+	looking  bool            // a look at the program is due
+	standing bool            // a standing audit is due
+	last     time.Time       // of the newest byte
+	seen     uint64          // bytes that came, so that an audit knows of movement
+	proven   *vtparse.Screen // the newest screen that an audit found equal
+	taps     []*tap
+	waiters  []func(error) // audits that wait for a frame end
 
+	info    Info
 	clients map[*session]bool // all that tmux sends the pane to; true: told not to
 	why     error             // why nothing can be read, nil: it can
 
-	state  state
-	again  bool   // seed once more when this seed is done
-	held   []byte // output that came while reading
-	fresh  bool   // nothing was written since the seed (half-character rule)
-	term   *vtparse.Terminal
-	screen *vtparse.Screen
+	again   bool   // seed once more when this seed is done
+	held    []byte // output that came while reading
+	onQuiet func() // quiet, made once
+	armed   uint64 // the string that the string timer runs for
 
-	dirty   bool      // written to since the newest screen
-	torn    bool      // the newest screen was a half frame
-	last    time.Time // of the newest byte
-	frame   bool      // a frame end is due
-	timing  bool      // a frame timer runs
-	onQuiet func()    // quiet, made once
-	strings bool      // a string timer runs
-	armed   uint64    // the string that it runs for
-
-	seen     uint64          // bytes that came, so that an audit knows of movement
-	proven   *vtparse.Screen // the newest screen that an audit found equal
-	standing bool            // a standing audit is due
-	changed  time.Time       // since when
-	stood    time.Time       // of the newest standing audit
+	changed time.Time // since when a standing audit is due
+	stood   time.Time // of the newest standing audit
 
 	doubted time.Time // since when it does not follow the pane, zero: it does
 	cause   error     // why the newest sync failed
 	differs string    // where it differs from tmux's screen even after a new sync
 
-	waiters []func(error) // audits that wait for a frame end
-	taps    []*tap
-	looking bool // a look at the program is due
 	looked  time.Time
 	lookGap time.Duration // until the next look
 	program string        // as foreground told it
@@ -189,9 +192,30 @@ func (m *mirror) fail(err error) {
 	m.taps = nil
 }
 
+// mirrorOf is the pane's mirror, nil if there is none.
+func (s *Server) mirrorOf(id string) *mirror {
+	switch i, ok := controlmode.PaneNumber(id); {
+	case !ok:
+		return s.mirrors[id]
+	case i < len(s.numbered):
+		return s.numbered[i]
+	}
+	return nil
+}
+
+// number notes the pane's mirror for mirrorOf; nil: it has gone.
+func (s *Server) number(id string, m *mirror) {
+	if i, ok := controlmode.PaneNumber(id); ok {
+		for len(s.numbered) <= i {
+			s.numbered = append(s.numbered, nil)
+		}
+		s.numbered[i] = m
+	}
+}
+
 // feed is one chunk of output, in order.
 func (s *Server) feed(it *item) {
-	m := s.mirrors[it.pane]
+	m := s.mirrorOf(it.pane)
 	if m == nil {
 		return
 	}
@@ -256,7 +280,7 @@ var frameEnd = []byte("\x1b[?2026l")
 func (s *Server) showDirty() {
 	for i, m := range s.dirty {
 		s.dirty[i] = nil
-		if m.dirty && m.state == live && s.mirrors[m.id] == m {
+		if m.dirty && m.state == live && s.mirrorOf(m.id) == m {
 			m.show(false)
 		}
 		m.dirty = false
@@ -280,18 +304,20 @@ func (m *mirror) expire(serial uint64) {
 func (m *mirror) show(closed bool) {
 	m.dirty = false
 	scr := m.term.Screen()
-	if scr != m.screen {
+	fresh := scr != m.screen
+	if fresh {
 		m.screen = scr
-		m.s.pub.Lock()
-		if p := m.s.pub.byID[m.id]; p != nil {
-			p.screen = scr
+		if m.shown != nil {
+			m.shown.screen.Store(scr)
 		}
-		m.s.pub.Unlock()
-		m.s.tell(Update{Kind: UpdateScreen, Pane: m.id, Screen: scr, Time: m.last})
 		m.frame = true
 	}
 	closed = (closed || m.torn) && !scr.Torn
 	m.torn = scr.Torn
+	whole := closed && m.state == live // its frame tells it
+	if fresh && !whole {
+		m.tell(UpdateScreen)
+	}
 	if closed {
 		m.ended()
 		return
@@ -308,12 +334,10 @@ const frameGrid = 2 * time.Millisecond
 // quietIn calls quiet d from now or up to frameGrid later.
 func (m *mirror) quietIn(d time.Duration) {
 	m.timing = true
-	now := time.Now()
-	d = now.Add(d + frameGrid).Truncate(frameGrid).Sub(now)
 	if m.onQuiet == nil {
 		m.onQuiet = m.quiet
 	}
-	m.s.after(d, m.onQuiet)
+	m.s.after(onGrid(d, frameGrid), m.onQuiet)
 }
 
 // quiet looks whether the pane has been silent for a frame's time.
@@ -333,7 +357,7 @@ func (m *mirror) ended() {
 	}
 	if m.frame {
 		m.frame = false
-		m.s.tell(Update{Kind: UpdateFrame, Pane: m.id, Screen: m.screen, Time: m.last})
+		m.tell(UpdateFrame)
 		m.look()
 	}
 	m.standBy()

@@ -225,7 +225,8 @@ func (p *pipes) unreadable(m *mirror, why error) {
 	m.doubt()
 	p.s.pub.Lock()
 	if x := p.s.pub.byID[m.id]; x != nil {
-		x.screen, x.why = nil, why
+		x.screen.Store(nil)
+		x.why = why
 	}
 	p.s.pub.Unlock()
 	w := m.waiters

@@ -92,7 +92,8 @@ type Server struct {
 	began, armed time.Time // of the newest round; of the clock
 	sessions     map[string]*session
 	mirrors      map[string]*mirror
-	subs         map[*subscription]struct{}
+	numbered     []*mirror       // the same by number, see mirrorOf
+	subs         []*subscription // nil: free
 	timers       []timer
 	wanted       []string // sessions that wait for a client
 	starting     *session // the one client that is on its way
@@ -119,8 +120,8 @@ type Server struct {
 
 type published struct {
 	info   Info
-	screen *vtparse.Screen // nil until the first sync
-	why    error           // why it can't be read, nil: it can, or will be soon
+	screen atomic.Pointer[vtparse.Screen] // nil until the first sync
+	why    error                          // why it can't be read, nil: it can, or will be soon
 }
 
 // item is one thing for the loop.
@@ -155,7 +156,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{id: id, version: version, tmux: bin, o: o, nonce: strings.ToLower(rand.Text()[:10]), log: o.Logger.With("socket", o.Socket),
 		wake: make(chan struct{}, 1), ended: make(chan struct{}),
-		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, subs: map[*subscription]struct{}{}, settle: settle}
+		sessions: map[string]*session{}, mirrors: map[string]*mirror{}, settle: settle}
 	s.pub.byID = map[string]*published{}
 	s.life, s.die = context.WithCancel(context.Background())
 	ids, err := s.sessionIDs(ctx)
@@ -235,12 +236,12 @@ func (s *Server) Screen(id string) (*vtparse.Screen, error) {
 	switch {
 	case !ok:
 		return nil, ErrNoPane
-	case p.screen == nil && p.why != nil:
+	case p.screen.Load() != nil:
+		return p.screen.Load(), nil
+	case p.why != nil:
 		return nil, p.why
-	case p.screen == nil:
-		return nil, ErrNotSynced
 	}
-	return p.screen, nil
+	return nil, ErrNotSynced
 }
 
 // Close detaches from the server and leaves nothing of ours behind there.
@@ -400,6 +401,20 @@ func (s *Server) after(d time.Duration, do func()) {
 	s.timers = slices.Insert(s.timers, i, timer{at, do})
 }
 
+// afterAbout runs do on the loop d from now or up to wakeGrid later: what is not
+// pressing, of many panes, comes together.
+func (s *Server) afterAbout(d time.Duration, do func()) { s.after(onGrid(d, wakeGrid), do) }
+
+// wakeGrid is the raster of what many panes do in turn while they write: a
+// wake-up for each costs more than what is done.
+const wakeGrid = 50 * time.Millisecond
+
+// onGrid is d, lengthened up to the next step of a raster of moments.
+func onGrid(d, grid time.Duration) time.Duration {
+	now := time.Now()
+	return now.Add(d + grid - 1).Truncate(grid).Sub(now)
+}
+
 // end begins the end: lost is true when the server went, not we.
 func (s *Server) end(lost bool) {
 	if s.gone {
@@ -415,8 +430,10 @@ func (s *Server) end(lost bool) {
 	if lost {
 		s.publish(nil) // nothing of it is there any more
 	}
-	for sub := range s.subs {
-		sub.end(lost)
+	for _, sub := range s.subs {
+		if sub != nil {
+			sub.end(lost)
+		}
 	}
 }
 

@@ -377,6 +377,7 @@ func (s *Server) take(lines [][]byte) {
 			m.doubt()
 			fresh = true
 			s.mirrors[m.id] = m
+			s.number(m.id, m)
 		}
 		order = append(order, m)
 	}
@@ -386,6 +387,7 @@ func (s *Server) take(lines [][]byte) {
 	for id, m := range s.mirrors {
 		if !seen[id] {
 			delete(s.mirrors, id)
+			s.number(id, nil)
 			m.unwatch()
 			m.fail(ErrNoPane)
 			s.news = append(s.news, Update{Kind: UpdateGone, Pane: id, Time: time.Now()})
@@ -420,11 +422,12 @@ func (s *Server) publish(order []*mirror) {
 	for _, m := range order {
 		p := &published{info: m.info, why: m.why}
 		if o := old[m.id]; o != nil {
-			p.screen = o.screen
+			p.screen.Store(o.screen.Load())
 		}
 		if m.term != nil {
-			p.screen = m.screen
+			p.screen.Store(m.screen)
 		}
+		m.shown = p
 		s.pub.byID[m.id] = p
 		s.pub.panes = append(s.pub.panes, m.info)
 	}

@@ -28,7 +28,7 @@ func (m *mirror) standBy() {
 		return
 	}
 	m.standing, m.changed = true, time.Now()
-	m.s.after(max(auditQuiet, time.Until(m.stood.Add(auditGap))), m.stand)
+	m.s.afterAbout(max(auditQuiet, time.Until(m.stood.Add(auditGap))), m.stand)
 }
 
 func (m *mirror) stand() {
@@ -42,7 +42,7 @@ func (m *mirror) stand() {
 	}
 	now := time.Now()
 	if rest := auditQuiet - now.Sub(m.last); rest > 0 && now.Sub(m.changed) < auditLatest {
-		s.after(rest, m.stand)
+		s.afterAbout(rest, m.stand)
 		return
 	}
 	m.stood = now

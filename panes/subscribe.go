@@ -3,7 +3,9 @@ package panes
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,11 +18,23 @@ type slot struct {
 	kind UpdateKind
 }
 
+// wait tells where a pane's update waits: at index of the subscription's list,
+// if that is still the one of this round.
+type wait struct {
+	round uint64
+	index int
+}
+
+// rounds numbers the lists of all subscriptions. 0 is none of them.
+var rounds atomic.Uint64
+
 type subscription struct {
 	s     *Server
+	place int // in Server.subs; loop only
 	mu    sync.Mutex
 	order []Update     // what waits
-	at    map[slot]int // where in order
+	round uint64       // of order
+	at    map[slot]int // where in order what is rare waits: no screens, no frames
 	spare []Update     // what Next gave out before: an Update is big, and they are many
 	wake  chan struct{}
 	ended bool
@@ -28,13 +42,13 @@ type subscription struct {
 
 // Subscribe implements Provider.
 func (s *Server) Subscribe() Subscription {
-	sub := &subscription{s: s, at: map[slot]int{}, wake: make(chan struct{}, 1)}
+	sub := &subscription{s: s, round: rounds.Add(1), at: map[slot]int{}, wake: make(chan struct{}, 1)}
 	s.post(func() {
 		if s.gone {
 			sub.end(true)
 			return
 		}
-		s.subs[sub] = struct{}{}
+		s.place(sub)
 		now := time.Now()
 		for _, in := range s.Panes() {
 			m := s.mirrors[in.Pane]
@@ -43,17 +57,56 @@ func (s *Server) Subscribe() Subscription {
 			}
 			sub.put(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: now})
 			if m.term != nil && m.screen != nil {
-				sub.put(Update{Kind: UpdateFrame, Pane: m.id, Screen: m.screen, Time: now})
+				sub.show(m, UpdateFrame, now)
 			}
 		}
 	})
 	return sub
 }
 
-func (s *Server) tell(u Update) {
-	for sub := range s.subs {
-		sub.put(u)
+// place gives a subscription the first free place.
+func (s *Server) place(sub *subscription) {
+	if sub.place = slices.Index(s.subs, nil); sub.place < 0 {
+		sub.place = len(s.subs)
+		s.subs = append(s.subs, nil)
 	}
+	s.subs[sub.place] = sub
+}
+
+// tell tells everybody what is rare.
+func (s *Server) tell(u Update) {
+	for _, sub := range s.subs {
+		if sub != nil {
+			sub.put(u)
+		}
+	}
+}
+
+// tell tells everybody the pane's screen: kind is UpdateScreen or UpdateFrame.
+func (m *mirror) tell(kind UpdateKind) {
+	for _, sub := range m.s.subs {
+		if sub != nil {
+			sub.show(m, kind, m.last)
+		}
+	}
+}
+
+// show is put for a screen or a frame, thousands a second: no map knows where
+// they wait, but the mirror.
+func (sub *subscription) show(m *mirror, kind UpdateKind, at time.Time) {
+	for len(m.waits) <= sub.place {
+		m.waits = append(m.waits, [2]wait{})
+	}
+	w := &m.waits[sub.place][kind-UpdateScreen]
+	sub.mu.Lock()
+	if w.round != sub.round {
+		*w = wait{sub.round, len(sub.order)}
+		sub.order = append(sub.order, Update{Kind: kind, Pane: m.id})
+	}
+	u := &sub.order[w.index]
+	u.Screen, u.Time = m.screen, at
+	sub.mu.Unlock()
+	sub.poke()
 }
 
 func (sub *subscription) put(u Update) {
@@ -93,7 +146,10 @@ func (sub *subscription) Next(ctx context.Context) ([]Update, error) {
 		if len(sub.order) > 0 {
 			out := sub.order
 			sub.order, sub.spare = sub.spare[:0], out
-			clear(sub.at)
+			if len(sub.at) > 0 {
+				clear(sub.at)
+			}
+			sub.round = rounds.Add(1)
 			sub.mu.Unlock()
 			return out, nil
 		}
@@ -114,5 +170,9 @@ func (sub *subscription) Next(ctx context.Context) ([]Update, error) {
 // Close implements Subscription.
 func (sub *subscription) Close() {
 	sub.end(false)
-	sub.s.post(func() { delete(sub.s.subs, sub) })
+	sub.s.post(func() {
+		if i := slices.Index(sub.s.subs, sub); i >= 0 {
+			sub.s.subs[i] = nil
+		}
+	})
 }

@@ -57,7 +57,7 @@ type UpdateKind int
 
 // The kinds. Frame comes 10-20 ms after the last byte, or at once at the end
 // of a synchronized update: then a reading may be reported. Screen comes at
-// every chunk (latest value wins).
+// every chunk that is no frame's end (latest value wins).
 const (
 	UpdateScreen UpdateKind = iota + 1
 	UpdateFrame

@@ -18,7 +18,7 @@ const (
 	lookGap = 250 * time.Millisecond
 	// lookMost is how often at least while it goes on writing: a program that
 	// streams is the same program, and a look costs more than a screen.
-	lookMost = time.Second
+	lookMost = 2 * time.Second
 )
 
 // relisting is when the list is read again after a pane appeared (its creator
@@ -64,7 +64,7 @@ func (m *mirror) look() {
 	if now := time.Now(); now.Sub(m.looked) > lookGap {
 		m.lookGap = lookGap // it was silent
 	}
-	m.s.after(m.lookGap, func() {
+	m.s.afterAbout(m.lookGap, func() {
 		m.looking = false
 		if m.s.mirrors[m.id] != m {
 			return

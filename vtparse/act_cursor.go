@@ -126,6 +126,7 @@ func (t *Terminal) backspace() {
 func (t *Terminal) lineFeed(wrapped bool, fill cell) {
 	if wrapped {
 		if l := t.view[t.cy]; !l.wrapped {
+			t.touch(t.cy)
 			l.wrapped, l.pub = true, nil
 		}
 	}

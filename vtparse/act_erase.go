@@ -180,6 +180,7 @@ func (t *Terminal) repeat(r rune) {
 
 // alignmentTest fills the screen with E.
 func (t *Terminal) alignmentTest() {
+	t.touchRows(0, t.rows)
 	for _, l := range t.view {
 		for x := range t.cols {
 			l.set(x, 'E'|cellOne, t.cols)

@@ -80,6 +80,7 @@ func (t *Terminal) alternateOn(cursor bool) {
 		t.altX, t.altY = t.cx, t.cy
 	}
 	t.altPen = t.pen
+	t.touchRows(0, t.rows)
 	for y := range t.view {
 		t.view[y] = t.newLine()
 	}
@@ -107,6 +108,7 @@ func (t *Terminal) alternateOff(cursor bool) {
 		t.setPen(t.altPen)
 	}
 	if saved != nil {
+		t.touchRows(0, t.rows)
 		for y, l := range t.view {
 			l.empty(t.cols, blankCell)
 			t.recycle(l)

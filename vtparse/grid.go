@@ -2,7 +2,8 @@ package vtparse
 
 // This file moves whole lines: scrolling, inserting, deleting, clearing. It
 // knows rows and wrap marks, nothing of characters. Rules: a moved line keeps
-// its published Row; wrap marks follow tmux line for line, odd ones included.
+// its published Row; wrap marks follow tmux line for line, odd ones included;
+// whoever changes a visible line, or which one is visible, has touched its row.
 
 // grid is the visible lines and, on the main screen, the lines above them.
 type grid struct {
@@ -10,6 +11,8 @@ type grid struct {
 	view []*line
 	buf  []*line // backing of view: scrolling moves a window over it
 	top  int     // where view begins in buf
+
+	low, high int // rows that may have changed since the newest Screen: low <= y < high
 
 	history  history
 	keeps    bool // lines that leave at the top go into the history
@@ -36,6 +39,20 @@ func (g *grid) setView(lines []*line) {
 	copy(g.buf, lines)
 	g.top = 0
 	g.view = g.buf[:len(lines):len(lines)]
+	g.touchRows(0, len(lines))
+}
+
+// touch is the line of row y, which is going to change.
+func (g *grid) touch(y int) *line {
+	g.low, g.high = min(g.low, y), max(g.high, y+1)
+	return g.view[y]
+}
+
+// touchRows is touch for all rows from y on and before end.
+func (g *grid) touchRows(y, end int) {
+	if y < end {
+		g.low, g.high = min(g.low, y), max(g.high, end)
+	}
 }
 
 // newLine takes a line from the spares or makes one.
@@ -55,6 +72,7 @@ func (g *grid) unwrapAbove(y int) {
 		return
 	}
 	if l := g.view[y-1]; l.wrapped {
+		g.touch(y - 1)
 		l.wrapped, l.pub = false, nil
 	}
 }
@@ -63,7 +81,7 @@ func (g *grid) unwrapAbove(y int) {
 // such a count: then only the wrap mark above y goes.
 func (g *grid) clearLines(y, n int, fill cell) {
 	for i := y; i < y+n; i++ {
-		g.view[i].empty(g.cols, fill)
+		g.touch(i).empty(g.cols, fill)
 	}
 	g.unwrapAbove(y)
 }
@@ -78,7 +96,7 @@ func (g *grid) clear(x, y, nx, ny int, fill cell) {
 		return
 	}
 	for i := y; i < y+ny; i++ {
-		g.view[i].clear(x, nx, g.cols, fill)
+		g.touch(i).clear(x, nx, g.cols, fill)
 	}
 }
 
@@ -88,6 +106,7 @@ func (g *grid) moveLines(dst, src, n int, fill cell) {
 		return
 	}
 	g.unwrapAbove(dst)
+	g.touchRows(min(dst, src), max(dst, src)+n)
 	// The rows that are overwritten become the rows that are left.
 	var few [8]*line
 	over := few[:0]
@@ -117,6 +136,7 @@ func (g *grid) scrollUp(upper, lower int, fill cell) {
 		return
 	}
 	l := g.view[upper]
+	g.touchRows(upper, lower+1)
 	g.history.collect(&g.scrolled)
 	g.keep(l)
 	if upper == 0 && lower == len(g.view)-1 {
@@ -196,7 +216,7 @@ func (g *grid) clearIntoHistory(fill cell) {
 
 // insertCells makes room for n cells at x.
 func (g *grid) insertCells(x, y, n int, fill cell) {
-	l := g.view[y]
+	l := g.touch(y)
 	if x >= g.cols-1 {
 		g.clear(x, y, 1, 1, fill)
 		return
@@ -206,7 +226,7 @@ func (g *grid) insertCells(x, y, n int, fill cell) {
 
 // deleteCells closes the gap of n cells at x.
 func (g *grid) deleteCells(x, y, n int, fill cell) {
-	l := g.view[y]
+	l := g.touch(y)
 	l.move(x, x+n, g.cols-x-n, g.cols, fill)
 	g.clear(g.cols-n, y, x+n-(g.cols-n), 1, fill)
 }

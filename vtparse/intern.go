@@ -45,6 +45,9 @@ func (in *interner) reset() {
 
 // styleID numbers s. It allocates only for a style that was never seen.
 func (in *interner) styleID(s Style) uint32 {
+	if s == (Style{}) { // after every reset
+		return 0
+	}
 	h := uint32(s.Fg)*0x9e3779b1 ^ uint32(s.Bg)*0x85ebca6b ^ uint32(s.Ul)*0xc2b2ae35 ^ uint32(s.Attr)*0x27d4eb2f ^ uint32(s.UlStyle)*0x165667b1
 	e := &in.cache[h>>24&(styleCacheSize-1)]
 	if e.style == s {

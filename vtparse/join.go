@@ -48,7 +48,7 @@ func (t *Terminal) joinCell(r rune, width int) bool {
 	if r < 0x80 || t.cx == 0 {
 		return alone
 	}
-	l := t.view[t.cy]
+	l := t.touch(t.cy)
 	n := 1
 	last := l.at(t.cx - 1)
 	if t.cx != 1 && last.padding() {

@@ -51,7 +51,7 @@ func (t *Terminal) printASCII(run []byte) {
 			t.cx = 0
 		}
 		n := min(len(run), t.cols-t.cx)
-		l := t.view[t.cy]
+		l := t.touch(t.cy)
 		x := t.cx
 		if l.wide {
 			t.blankLeft(l, x)
@@ -108,7 +108,7 @@ func (t *Terminal) putRune(r rune) {
 	}
 	if width == 1 && t.simple() {
 		// The common case: box drawing, bullets, arrows.
-		l := t.view[t.cy]
+		l := t.touch(t.cy)
 		x := t.cx
 		if !l.wide && (!t.profile.joins || !t.profile.mayJoin(r) && (x == 0 || l.at(x-1)&cellCluster == 0)) {
 			if x >= len(l.cells) {
@@ -160,7 +160,7 @@ func (t *Terminal) put(c cell, width int) {
 	if fits && t.cx > cols-width {
 		return
 	}
-	l := t.view[t.cy]
+	l := t.touch(t.cy)
 	if l.wide && t.overwrite(l, width) {
 		must = true
 	}
@@ -225,7 +225,7 @@ func (t *Terminal) overwrite(l *line, width int) bool {
 // combine appends text to the character at the left of the cursor, if there
 // is one and it stays within the size that tmux gives a cell.
 func (t *Terminal) combine(r rune) bool {
-	l := t.view[t.cy]
+	l := t.touch(t.cy)
 	x := t.cx - 1
 	for x >= 0 && l.at(x).padding() {
 		x--

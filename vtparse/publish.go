@@ -3,8 +3,8 @@ package vtparse
 import "slices"
 
 // This file makes the Screen that everybody else sees. Rules: it costs one
-// copy per line that changed and one pointer per line that did not; if nothing
-// changed the old value is returned.
+// copy per line that changed and one pointer per line that did not; lines that
+// nobody touched are not looked at; if nothing changed the old value is returned.
 
 // Screen returns what the terminal shows now.
 func (t *Terminal) Screen() *Screen {
@@ -21,11 +21,7 @@ func (t *Terminal) Screen() *Screen {
 		profile:   t.profile,
 	}
 	same := old != nil && !t.titleSet && len(old.rows) == rows
-	if same {
-		o := *old
-		o.rows, o.Generation = nil, 0
-		same = o.equal(&s)
-	}
+	same = same && old.equal(&s)
 	var list []*Row // made at the first row that differs
 	if !same {
 		list = make([]*Row, rows)
@@ -33,7 +29,13 @@ func (t *Terminal) Screen() *Screen {
 			copy(list, old.rows)
 		}
 	}
-	for y, l := range t.view {
+	low, high := t.low, min(t.high, rows)
+	if old == nil || len(old.rows) != rows {
+		low, high = 0, rows
+	}
+	t.low, t.high = rows, 0
+	for y := low; y < high; y++ {
+		l := t.view[y]
 		var before *Row
 		if old != nil && y < len(old.rows) {
 			before = old.rows[y]
@@ -52,6 +54,9 @@ func (t *Terminal) Screen() *Screen {
 	if list == nil {
 		return old
 	}
+	if checkTouched != nil {
+		checkTouched(t, list)
+	}
 	t.generation++
 	s.rows, s.Generation = list, t.generation
 	if t.titleSet {
@@ -62,6 +67,9 @@ func (t *Terminal) Screen() *Screen {
 	t.screen = &s
 	return t.screen
 }
+
+// checkTouched, set by tests, looks at the lines that nobody touched.
+var checkTouched func(t *Terminal, rows []*Row)
 
 // titleText makes a new string only of a new title.
 func (t *Terminal) titleText() string {

@@ -35,6 +35,7 @@ func (t *Terminal) resize(cols, rows int, reflow bool) {
 	} else {
 		t.cx, t.cy = 0, 0
 	}
+	t.touchRows(0, t.rows)
 	for _, l := range t.view {
 		l.pub = nil
 	}

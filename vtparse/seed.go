@@ -68,7 +68,7 @@ func NewSeeded(s Seed, o Options, prev *Terminal) (*Terminal, error) {
 		}
 	}
 	for y, l := range t.readCapture(s.Shown, s.Rows, t.cols, t.tabs) {
-		t.view[y] = l
+		t.view[y] = l // the first Screen looks at all
 	}
 	if s.Joined != nil {
 		t.markWrapped(s.Joined)

@@ -22,8 +22,7 @@ const MaxSize = 10000
 
 // Terminal is one pane. The zero value is not usable; see New and NewSeeded.
 type Terminal struct {
-	grid             // the lines, the main screen's or the alternate's
-	in      interner // numbers of styles and clusters
+	grid    // the lines, the main screen's or the alternate's
 	profile *profile
 	rows    int
 
@@ -63,6 +62,8 @@ type Terminal struct {
 	screen     *Screen
 	text       []byte       // scratch for cell texts
 	unused     *savedScreen // kept for the next alternate screen
+
+	in interner // numbers of styles and clusters; big, so behind what every byte needs
 }
 
 // modes are the modes that change what is drawn or what input means.
@@ -252,6 +253,7 @@ func (t *Terminal) Ground() bool { return t.parser.state == ground && t.parser.p
 // compact renumbers styles and clusters after too many were made up.
 func (t *Terminal) compact() {
 	t.in.compact(func(visit func([]cell)) {
+		t.touchRows(0, t.rows)
 		for _, l := range t.view {
 			visit(l.cells)
 			l.pub = nil

@@ -221,7 +221,7 @@ func mirror(ctx context.Context, args []string, t panes.Transport) error {
 				return
 			}
 			for _, u := range ups {
-				if u.Kind == panes.UpdateScreen && s.probes[u.Pane] {
+				if (u.Kind == panes.UpdateScreen || u.Kind == panes.UpdateFrame) && s.probes[u.Pane] {
 					if at := moment([]byte(u.Screen.Line(u.Screen.Cursor.Y))); at != 0 {
 						s.mark(u.Pane, at)
 					}
