@@ -10,7 +10,7 @@ GO_MIN  := 1.26
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 # The checkout may belong to another user than the one who builds (CI as root):
 # git then refuses to be asked by go, so the version is passed by hand.
-GOBUILD := CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags "-X main.version=$(VERSION)"
+GOBUILD := CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags "-X akk/cmd/akk/quick.Version=$(VERSION)"
 
 # Fuzzing per target of fuzz, streams of fuzz-vt, idling in bench.
 FUZZTIME ?= 30s

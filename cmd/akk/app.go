@@ -8,6 +8,7 @@ import (
 
 	"akk/bridge/rpc"
 	"akk/cmd/akk/config"
+	"akk/cmd/akk/quick"
 
 	"golang.org/x/term"
 )
@@ -57,7 +58,7 @@ func (a *app) print(v any) error {
 
 // printRaw is print for a document that is JSON already, as the daemon wrote it.
 func (a *app) printRaw(raw json.RawMessage) error {
-	return writeIndented(a.out, raw)
+	return quick.WriteIndented(a.out, raw)
 }
 
 // line writes one JSON document on one line.

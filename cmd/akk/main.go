@@ -16,13 +16,14 @@ import (
 	"runtime"
 	"syscall"
 
+	"akk/cmd/akk/quick" // must be linked in: its init answers `akk list --json` and ends the process
 	"akk/panes"
 
 	"github.com/adrg/xdg"
 )
 
-// version is set by the Makefile.
-var version = "dev"
+// version is set by the Makefile, in quick.
+var version = quick.Version
 
 func main() { os.Exit(akk()) }
 

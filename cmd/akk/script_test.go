@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 			"until": until,
 			"agent": startAgent,
 			"bytes": readBytes,
-			"quick": quick,
+			"quick": quickly,
 			"setx":  setVariable,
 			"human": asHuman,
 			"shell": shellAs,
@@ -210,8 +210,8 @@ func setVariable(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// quick fails if a command takes longer: quick DURATION COMMAND...
-func quick(ts *testscript.TestScript, neg bool, args []string) {
+// quickly fails if a command takes longer: quick DURATION COMMAND...
+func quickly(ts *testscript.TestScript, neg bool, args []string) {
 	limit, err := time.ParseDuration(args[0])
 	ts.Check(err)
 	began := time.Now()

@@ -1,4 +1,4 @@
-package main
+package quick
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ func FuzzIndent(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		_ = writeIndented(io.Discard, b) // whatever it is, it ends
+		_ = WriteIndented(io.Discard, b) // whatever it is, it ends
 		var tight bytes.Buffer
 		if json.Compact(&tight, b) == nil {
 			sameIndent(t, tight.Bytes())
@@ -39,7 +39,7 @@ func sameIndent(t *testing.T, tight []byte) {
 	}
 	want.WriteByte('\n')
 	var got bytes.Buffer
-	if err := writeIndented(&got, tight); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
+	if err := WriteIndented(&got, tight); err != nil || !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Fatalf("%v %s\n%s\n%s", err, tight, got.Bytes(), want.Bytes())
 	}
 }
