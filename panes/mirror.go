@@ -3,6 +3,7 @@ package panes
 import (
 	"bytes"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"akk/controlmode"
@@ -34,8 +35,8 @@ type mirror struct {
 	feeder   *session // whose %output counts
 	term     *vtparse.Terminal
 	screen   *vtparse.Screen
-	shown    *published // where others find it, nil: nowhere yet
-	waits    [][2]wait  // by subscription: its newest screen and frame
+	shown    atomic.Pointer[vtparse.Screen] // what others find
+	waits    [][2]wait                      // by subscription: its newest screen and frame
 	state    state
 	fresh    bool            // nothing was written since the seed (half-character rule)
 	dirty    bool            // written to since the newest screen
@@ -98,7 +99,7 @@ func (m *mirror) take(in Info, shownIn []string) {
 		m.program = foreground(in.PanePID)
 	}
 	if in != old {
-		m.s.news = append(m.s.news, Update{Kind: UpdateInfo, Pane: m.id, Info: in, Time: time.Now()})
+		m.s.news = append(m.s.news, m.news())
 	}
 	if in.PanePID != old.PanePID && old.PanePID != 0 {
 		m.term = nil // another process: nothing of the old screen's modes counts
@@ -119,6 +120,12 @@ func (m *mirror) take(in Info, shownIn []string) {
 	if in.PanePID != old.PanePID || in.Cols != old.Cols || in.Rows != old.Rows || in.Dead != old.Dead { // tmux writes into a dead pane itself
 		m.s.seed(m)
 	}
+}
+
+// news is what is known of the pane now.
+func (m *mirror) news() Update {
+	info := m.info
+	return Update{Kind: UpdateInfo, Pane: m.id, Info: &info, Time: time.Now()}
 }
 
 // hush pauses the pane at every client that does not feed it: what they send
@@ -170,7 +177,7 @@ func (m *mirror) resized(cols, rows int) {
 		}
 	}
 	s.pub.Unlock()
-	s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: time.Now()})
+	s.tell(m.news())
 }
 
 // stale forgets how to go on; the last screen stays readable but every proof
@@ -307,9 +314,7 @@ func (m *mirror) show(closed bool) {
 	fresh := scr != m.screen
 	if fresh {
 		m.screen = scr
-		if m.shown != nil {
-			m.shown.screen.Store(scr)
-		}
+		m.shown.Store(scr)
 		m.frame = true
 	}
 	closed = (closed || m.torn) && !scr.Torn

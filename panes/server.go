@@ -120,8 +120,8 @@ type Server struct {
 
 type published struct {
 	info   Info
-	screen atomic.Pointer[vtparse.Screen] // nil until the first sync
-	why    error                          // why it can't be read, nil: it can, or will be soon
+	screen *atomic.Pointer[vtparse.Screen] // the mirror's; nil until the first sync
+	why    error                           // why it can't be read, nil: it can, or will be soon
 }
 
 // item is one thing for the loop.

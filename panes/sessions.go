@@ -416,19 +416,13 @@ func (s *Server) take(lines [][]byte) {
 func (s *Server) publish(order []*mirror) {
 	s.pub.Lock()
 	defer s.pub.Unlock()
-	old := s.pub.byID
 	s.pub.byID = make(map[string]*published, len(order))
 	s.pub.panes = make([]Info, 0, len(order))
 	for _, m := range order {
-		p := &published{info: m.info, why: m.why}
-		if o := old[m.id]; o != nil {
-			p.screen.Store(o.screen.Load())
-		}
 		if m.term != nil {
-			p.screen.Store(m.screen)
+			m.shown.Store(m.screen)
 		}
-		m.shown = p
-		s.pub.byID[m.id] = p
+		s.pub.byID[m.id] = &published{info: m.info, screen: &m.shown, why: m.why}
 		s.pub.panes = append(s.pub.panes, m.info)
 	}
 }

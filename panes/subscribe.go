@@ -55,7 +55,7 @@ func (s *Server) Subscribe() Subscription {
 			if m == nil {
 				continue
 			}
-			sub.put(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: now})
+			sub.put(m.news())
 			if m.term != nil && m.screen != nil {
 				sub.show(m, UpdateFrame, now)
 			}

@@ -71,7 +71,7 @@ type Update struct {
 	Kind   UpdateKind
 	Pane   string
 	Screen *vtparse.Screen // Screen and Frame
-	Info   Info            // Info
+	Info   *Info           // Info; never changed afterwards
 	Time   time.Time       // when the newest byte or event arrived
 }
 

@@ -107,7 +107,7 @@ func (m *mirror) republish() {
 		}
 	}
 	s.pub.Unlock()
-	s.tell(Update{Kind: UpdateInfo, Pane: m.id, Info: m.info, Time: time.Now()})
+	s.tell(m.news())
 }
 
 // unread refuses to type into a pane that can't be read: no proof about it

@@ -18,7 +18,7 @@ const (
 	lookGap = 250 * time.Millisecond
 	// lookMost is how often at least while it goes on writing: a program that
 	// streams is the same program, and a look costs more than a screen.
-	lookMost = 2 * time.Second
+	lookMost = 3 * time.Second
 )
 
 // relisting is when the list is read again after a pane appeared (its creator

@@ -107,7 +107,7 @@ func (s *server) end(ending bool) {
 func (s *server) update(u panes.Update) {
 	switch u.Kind {
 	case panes.UpdateInfo:
-		s.info(u.Info)
+		s.info(*u.Info)
 	case panes.UpdateScreen, panes.UpdateFrame:
 		s.output(u)
 	case panes.UpdateGone:

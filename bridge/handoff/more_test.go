@@ -234,7 +234,7 @@ func TestIdentify(t *testing.T) {
 	wp.info.Command = "player"
 	info := wp.info
 	b.w.mu.Unlock()
-	b.w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+	b.w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: &info})
 	b.until("found", func() bool { return len(b.rows()) == 1 })
 	if c := b.desk.Identify(t.Context(), os.Getpid()); c.Kind != "agent" || c.TerminalID != b.rows()[0].ID {
 		t.Fatalf("%+v", c)

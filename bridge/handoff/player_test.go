@@ -313,7 +313,7 @@ func (w *world) pane() string {
 	w.order = append(w.order, id)
 	info := p.info
 	w.mu.Unlock()
-	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: &info})
 	return id
 }
 
@@ -342,7 +342,7 @@ func (w *world) playIn(id string) *player {
 	w.agent.players[p.pid] = p
 	w.agent.mu.Unlock()
 	p.draw()
-	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: &info})
 	return p
 }
 
@@ -353,7 +353,7 @@ func (w *world) leave(p *player) {
 	wp.procs, wp.player, wp.info.Command = wp.procs[:1], nil, "bash"
 	info := wp.info
 	w.mu.Unlock()
-	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: p.id, Info: info})
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: p.id, Info: &info})
 }
 
 func (w *world) change(id string, f func(*panes.Info)) {
@@ -361,7 +361,7 @@ func (w *world) change(id string, f func(*panes.Info)) {
 	f(&w.panes[id].info)
 	info := w.panes[id].info
 	w.mu.Unlock()
-	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: info})
+	w.send(panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: &info})
 }
 
 func (w *world) feed(id, bytes string) {
@@ -503,7 +503,8 @@ func (w *world) Subscribe() panes.Subscription {
 	w.mu.Lock()
 	for _, id := range w.order {
 		p := w.panes[id]
-		s.ups = append(s.ups, panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: p.info}, panes.Update{Kind: panes.UpdateFrame, Pane: id, Screen: p.screen})
+		info := p.info
+		s.ups = append(s.ups, panes.Update{Kind: panes.UpdateInfo, Pane: id, Info: &info}, panes.Update{Kind: panes.UpdateFrame, Pane: id, Screen: p.screen})
 	}
 	w.subs[s] = true
 	w.mu.Unlock()

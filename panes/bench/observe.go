@@ -220,8 +220,8 @@ func mirror(ctx context.Context, args []string, t panes.Transport) error {
 			if err != nil {
 				return
 			}
-			for _, u := range ups {
-				if (u.Kind == panes.UpdateScreen || u.Kind == panes.UpdateFrame) && s.probes[u.Pane] {
+			for i := range ups {
+				if u := &ups[i]; (u.Kind == panes.UpdateScreen || u.Kind == panes.UpdateFrame) && s.probes[u.Pane] {
 					if at := moment([]byte(u.Screen.Line(u.Screen.Cursor.Y))); at != 0 {
 						s.mark(u.Pane, at)
 					}
