@@ -2,6 +2,7 @@ package quick
 
 import (
 	"errors"
+	"io"
 	"os"
 	"syscall"
 )
@@ -12,8 +13,10 @@ func init() {
 	if len(os.Args) < 2 {
 		return
 	}
-	if list, ok := answer(os.Args[1:]); ok && show(os.Stdout, list) {
-		os.Exit(0)
+	if list, ok := answer(os.Args[1:]); ok {
+		if code, ok := show(os.Stdout, os.Stderr, list); ok {
+			os.Exit(code)
+		}
 	}
 }
 
@@ -36,32 +39,31 @@ func answer(args []string) (list []byte, ok bool) {
 	return t.ask()
 }
 
-// show prints the document. Where nothing could be written it steps back, and
-// the usual command says why; behind a part that was written it says so itself,
-// in the same words.
-func show(f *os.File, list []byte) bool {
-	w := counted{f: f}
-	err := WriteIndented(&w, list)
-	if err == nil {
-		return true
+// show prints the document; false = step back. It does where nothing could be
+// written, and the usual command says why; behind a part that was written it says
+// so itself, in the same words. A reader that has gone needs none.
+func show(out, errs io.Writer, list []byte) (code int, ok bool) {
+	w := counted{w: out}
+	switch err := WriteIndented(&w, list); {
+	case err == nil:
+		return 0, true
+	case errors.Is(err, syscall.EPIPE):
+		return 1, true
+	case w.n == 0:
+		return 0, false
+	default:
+		_, _ = io.WriteString(errs, "akk: "+err.Error()+"\n")
+		return 1, true
 	}
-	if w.n == 0 && !errors.Is(err, syscall.EPIPE) {
-		return false
-	}
-	if !errors.Is(err, syscall.EPIPE) { // else the reader has gone
-		_, _ = os.Stderr.WriteString("akk: " + err.Error() + "\n")
-	}
-	os.Exit(1)
-	return false
 }
 
 type counted struct {
-	f *os.File
-	n int
+	w io.Writer
+	n int // bytes that went out
 }
 
 func (c *counted) Write(b []byte) (int, error) {
-	n, err := c.f.Write(b)
+	n, err := c.w.Write(b)
 	c.n += n
 	return n, err
 }
