@@ -80,6 +80,9 @@ type Config struct {
 	// Terminal speaks -CC on a pseudo terminal instead of -C on pipes, as a
 	// tmux behind ssh does.
 	Terminal bool
+	// SkipDead leaves a session alone whose active pane is dead: then Exit gets
+	// a *DeadPaneError. Some versions of tmux end when a client attaches there.
+	SkipDead bool
 }
 
 // Client is one connection.
@@ -99,6 +102,7 @@ type Client struct {
 	reason string
 	fault  error
 	begun  bool // the attach's own block was seen; reader only
+	tested bool // a test comes before it; reader only
 	ready  chan struct{}
 
 	names names // interned pane ids, reader only
@@ -121,9 +125,9 @@ func Start(c Config) (*Client, error) {
 	if way != nil {
 		socket = way.path()
 	}
-	cmd := exec.Command(c.Tmux, "-S", socket, mode, "attach-session", "-E", "-t", c.Session, "-f", "ignore-size,pause-after=5")
+	cmd := exec.Command(c.Tmux, append([]string{"-S", socket, mode}, attachCommand(c.Session, c.SkipDead)...)...)
 	cmd.Env = c.Env
-	cl := &Client{h: c.Handler, cmd: cmd, way: way, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{})}
+	cl := &Client{tested: c.SkipDead, h: c.Handler, cmd: cmd, way: way, wake: make(chan struct{}, 1), ready: make(chan struct{}), done: make(chan struct{})}
 	if err := cl.connect(c.Terminal); err != nil {
 		way.close()
 		return nil, fmt.Errorf("start tmux in control mode: %w", err)
@@ -381,14 +385,19 @@ func (s sink) Reply(r Reply) {
 		if s.c.begun {
 			return // a hook's, a timer's: not our business
 		}
+		if s.c.tested && !r.Err {
+			s.c.tested = false // the test's own block; that of what it chose follows
+			return
+		}
 		s.c.begun = true
-		if !r.Err {
+		err := attachError(r)
+		if err == nil {
 			close(s.c.ready)
 			return
 		}
 		s.c.mu.Lock()
 		if s.c.fault == nil {
-			s.c.fault = &CommandError{r.Text()}
+			s.c.fault = err
 		}
 		s.c.mu.Unlock()
 		return

@@ -17,6 +17,13 @@ var (
 	ErrDeadline = errors.New("tmux did not answer in time")
 )
 
+// DeadPaneError is Exit's for a session that Config.SkipDead left alone.
+type DeadPaneError struct{ Pane string } // the active pane of its current window, "%3"
+
+func (e *DeadPaneError) Error() string {
+	return "not attached: the session's active pane " + e.Pane + " is dead, and this tmux would end; close it (tmux kill-pane -t " + e.Pane + ") or respawn it"
+}
+
 // CommandError is tmux's own refusal of a command.
 type CommandError struct{ Text string }
 

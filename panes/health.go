@@ -57,6 +57,7 @@ var crashes = []Crash{
 	{Issue: "5499", When: "a pane is respawned (respawn-pane, respawn-window) while it writes: a control client has not taken all of it yet", Control: true, fixed: [2]int{3, 8}},
 	{Issue: "5444", When: "several control clients leave at once while panes write", Control: true, Quiet: true, fixed: [2]int{3, 8}},
 	{Issue: "5551", When: "a second popup opens on a control client", Control: true, Quiet: true, from: [2]int{3, 6}},
+	{Issue: "4562", When: "a pane's width changes while it has an empty line that counts as wrapped: a wide character in a pane of one column, or what a program wrote; 3.6 has the mending", fixed: [2]int{3, 6}},
 	{Issue: "window-size", When: "a window is made while window-size is manual for all windows", from: [2]int{3, 3}, fixed: [2]int{3, 4}},
 }
 

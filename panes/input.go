@@ -58,7 +58,7 @@ func (s *Server) Input(ctx context.Context, w Write) (Sent, error) {
 			done(Sent{}, &Refused{"identity", "another tmux server runs there now"})
 		case w.Identity.PanePID != m.info.PanePID:
 			done(Sent{}, &Refused{"identity", "another process runs in the pane now"})
-		case m.why != nil:
+		case m.why != nil, m.barred():
 			done(Sent{}, m.unread())
 		case m.feeder == nil || m.feeder.lost:
 			done(Sent{}, &Refused{"identity", "the pane's control connection is down"})

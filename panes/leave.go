@@ -42,4 +42,8 @@ func (s *Server) leave() {
 	for _, c := range s.sessions {
 		<-c.client.Done()
 	}
+	if c := s.barred.lone; c != nil {
+		c.client.Close()
+		<-c.client.Done()
+	}
 }

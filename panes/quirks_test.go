@@ -14,3 +14,12 @@ func TestQuirks(t *testing.T) {
 		}
 	}
 }
+
+// 3776 is there up to 3.4.
+func TestQuirkDeadFocus(t *testing.T) {
+	for version, want := range map[string]bool{"3.2a": true, "3.3a": true, "3.4": true, "3.5": false, "3.5a": false, "3.6": false, "next-3.5": false, "3.7c": false, "master": false} {
+		if got := quirk(version).deadFocus; got != want {
+			t.Errorf("%s: %v", version, got)
+		}
+	}
+}

@@ -97,6 +97,7 @@ type Server struct {
 	timers       []timer
 	wanted       []string // sessions that wait for a client
 	starting     *session // the one client that is on its way
+	barred       barred   // sessions that no client may attach to
 	asked        time.Time
 	stirred      time.Time // of the newest notification that all clients get
 	calming      bool

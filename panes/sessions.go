@@ -88,7 +88,7 @@ func (s *Server) attach(id string) {
 		s.pipe.resume()
 		return
 	}
-	if s.gone || s.sessions[id] != nil || slices.Contains(s.wanted, id) {
+	if s.gone || s.sessions[id] != nil || slices.Contains(s.wanted, id) || s.barred.waits(id) {
 		return
 	}
 	if len(s.wanted) == 0 {
@@ -118,7 +118,7 @@ func (s *Server) startNext() {
 	s.wanted = s.wanted[1:]
 	s.asked = now
 	c := &session{s: s, id: id}
-	cl, err := controlmode.Start(controlmode.Config{Tmux: s.tmux, Socket: s.id.Socket, Session: id, Env: controlEnv(), Handler: c, Terminal: s.o.Terminal})
+	cl, err := controlmode.Start(controlmode.Config{Tmux: s.tmux, Socket: s.id.Socket, Session: id, Env: controlEnv(), Handler: c, Terminal: s.o.Terminal, SkipDead: quirk(s.version).deadFocus})
 	if err != nil {
 		s.log.Warn("control client did not start", "session", id, "err", err)
 		s.after(backoffMax, s.comeBack)
@@ -128,13 +128,16 @@ func (s *Server) startNext() {
 	c.client = cl
 	s.sessions[id] = c
 	s.starting = c
-	s.log.Debug("control client starts", "session", id)
+	if s.barred.bars[id] == nil { // a try that is told once
+		s.log.Debug("control client starts", "session", id)
+	}
 	c.do(controlmode.Command{Line: "display-message -p attached", Blocks: 1, Plain: 1}, func(_ []controlmode.Reply, err error) {
 		if s.starting == c {
 			s.starting = nil
 		}
 		if err == nil || isCommand(err) {
 			c.ready = true
+			s.unbar(id)
 			s.changed()
 		}
 		s.startNext()
@@ -160,6 +163,12 @@ func (s *Server) exited(c *session, reason string, err error) {
 	if s.gone {
 		return
 	}
+	if dead := new(controlmode.DeadPaneError); errors.As(err, &dead) {
+		s.bar(c.id, dead.Pane)
+		s.startNext()
+		return
+	}
+	delete(s.barred.bars, c.id)
 	s.log.Info("control client ended", "session", c.id, "reason", reason, "err", err)
 	s.startNext()
 	s.changed() // another client may show the same windows
@@ -247,6 +256,9 @@ func (s *Server) notified(c *session, name, args string) {
 		"session-window-changed", "window-pane-changed", "pane-mode-changed":
 		s.stirred = time.Now()
 		s.changed()
+		if id, _, _ := strings.Cut(args, " "); name == "session-window-changed" {
+			s.tryBarred(id)
+		}
 	}
 }
 
@@ -273,12 +285,15 @@ const listFormat = "#{session_id}\t#{window_id}\t#{pane_id}\t#{pane_pid}\t#{wind
 
 const listFields = 20
 
-// anyClient is a client that commands can go through, nil: there is none.
+// anyClient is what commands about the whole server can go through, nil: nothing.
 func (s *Server) anyClient() (c *session) {
 	for _, x := range s.sessions {
 		if x.ready && !x.lost && (c == nil || x.id < c.id) {
 			c = x
 		}
+	}
+	if c == nil {
+		c = s.withoutClient()
 	}
 	return c
 }
@@ -301,7 +316,12 @@ func (s *Server) list(after func()) {
 			return
 		}
 		if err != nil {
-			s.after(listRetry, func() { s.list(after) })
+			wait := listRetry
+			if c == s.barred.lone {
+				wait = backoffMin // a process each
+				s.comeBack()
+			}
+			s.after(wait, func() { s.list(after) })
 			return
 		}
 		s.backoff = 0
@@ -351,6 +371,7 @@ func (s *Server) take(lines [][]byte) {
 	first := map[string]Info{}
 	var order []*mirror
 	fresh := false
+	dead := map[string]bool{} // sessions with a dead pane that is active in its window
 	s.places = s.places[:0]
 	for _, l := range lines {
 		l = bytes.TrimSuffix(l, []byte("\r"))
@@ -360,6 +381,7 @@ func (s *Server) take(lines [][]byte) {
 		}
 		if r.info.Active {
 			s.places = appendPlace(s.places, r.info)
+			dead[r.session] = dead[r.session] || r.info.Dead
 		}
 		s.attach(r.session)
 		if s.pipe != nil {
@@ -381,6 +403,7 @@ func (s *Server) take(lines [][]byte) {
 		}
 		order = append(order, m)
 	}
+	s.tryAlive(dead)
 	for _, m := range order {
 		m.take(first[m.id], shownIn[m.id])
 	}

@@ -53,7 +53,10 @@ func (m *mirror) unsyncedWhy() string {
 		return "it differs from tmux's own screen even after a new sync (" + m.differs + "); nothing is typed there: keep akk's log and report it"
 	}
 	const cure = "; try again in a moment, and if it stays so run akk doctor"
-	switch {
+	switch b := m.s.barred.bars[m.info.SessionID]; {
+	case m.barred():
+		return "no client of akk's may attach to session \"" + strings.ReplaceAll(m.info.SessionName, ";", ",") + "\": its active pane " + b.pane + " is dead, and tmux " + m.s.version +
+			" can end, with all sessions, when any client attaches there (tmux 3776); close that pane (tmux kill-pane -t " + b.pane + ") or respawn it (tmux respawn-pane -t " + b.pane + ")"
 	case m.feeder == nil || m.feeder.lost:
 		return "no client of akk's is attached to its session" + cure
 	case m.cause != nil:

@@ -1,0 +1,193 @@
+package panes
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"akk/vtparse"
+)
+
+// This file keeps a real server alive whose active pane is dead and had asked
+// for focus events (tmux 3776): when we come, while we stay out, when we leave.
+
+// focusServer is a server with a session "one" whose current window has such a
+// pane, %1; how it ended is in p.
+func focusServer(t *testing.T) (*tmuxServer, *serverProc) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "akkx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	ts := &tmuxServer{t, filepath.Join(dir, "s")}
+	p := startTmux(t, ts.socket)
+	t.Cleanup(func() { p.cmd.Process.Kill(); <-p.done })
+	eventually(t, "the server", func() bool { _, err := os.Stat(ts.socket); return err == nil })
+	ts.run("new-session", "-d", "-s", "one", "-x", "80", "-y", "24", "cat")
+	ts.run("set-option", "-g", "remain-on-exit", "on")
+	return ts, p
+}
+
+// wantsFocus opens a pane that asks for focus events and ends when file is there.
+func (ts *tmuxServer) wantsFocus(file string) {
+	ts.t.Helper()
+	ts.run("new-window", "-t", "one:", `printf '\033[?1004h\033]2;asked\033\\'; while ! [ -e '`+file+`' ]; do sleep 0.05; done`)
+}
+
+func awaitDead(t *testing.T, ts *tmuxServer) {
+	t.Helper()
+	eventually(t, "a dead pane", func() bool { return ts.run("display-message", "-p", "-t", "one:", "#{pane_dead}") == "1" })
+}
+
+// counter counts the log lines that hold a text.
+type counter struct {
+	text string
+	n    atomic.Int32
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n.Add(int32(strings.Count(string(p), c.text)))
+	return len(p), nil
+}
+
+// openAs opens a server, over control mode whatever the suite runs over.
+func openAs(t *testing.T, ts *tmuxServer, terminal bool, log io.Writer) *Server {
+	t.Helper()
+	s, err := Open(within(t), Options{Socket: ts.socket, Logger: slog.New(slog.NewTextHandler(log, nil)), Terminal: terminal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func stillRuns(t *testing.T, p *serverProc) {
+	t.Helper()
+	select {
+	case <-p.done:
+		t.Fatalf("the server ended: %v", p.death())
+	default:
+	}
+}
+
+// The pane is dead when we come: alone in its server, or beside a session that
+// is mirrored meanwhile. Closed or respawned, all goes on by itself.
+func TestAttachBesideDeadFocusPane(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		second          bool
+		terminal        bool
+		cure            []string
+		closed, current string // the pane that is gone; the one that shows a text after the cure
+	}{
+		{"alone, closed", false, false, []string{"kill-pane", "-t", "%1"}, "%1", "%0"},
+		{"beside another, closed, on a terminal", true, true, []string{"kill-pane", "-t", "%1"}, "%1", "%0"},
+		{"beside another, respawned", true, false, []string{"respawn-pane", "-t", "%1", "cat"}, "", "%1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they wait for unsyncedGrace and barredRetry
+			ts, p := focusServer(t)
+			ts.wantsFocus("/dev/null")
+			awaitDead(t, ts)
+			if c.second {
+				ts.run("new-session", "-d", "-s", "two", "cat") // %2
+			}
+			told := &counter{text: "session is not attached to"}
+			s := openAs(t, ts, c.terminal, told)
+			if !quirk(s.Version()).deadFocus {
+				t.Skip("this tmux does not mind")
+			}
+			stillRuns(t, p)
+			in := until(t, s, "%0", "the session to be told as unread", func(in Info, _ bool) bool { return strings.Contains(in.UnsyncedWhy, "3776") })
+			why, cure, _ := strings.Cut(in.UnsyncedWhy, "; ")
+			if !strings.Contains(why, `"one"`) || !strings.Contains(why, "pane %1 is dead") || !strings.Contains(cure, "kill-pane -t %1") {
+				t.Errorf("why: %q", in.UnsyncedWhy)
+			}
+			refused(t, s, Write{Identity: in.Identity, Paste: "x"}, "unread")
+			if c.second {
+				ts.say("%2", "meanwhile")
+				waitScreen(t, s, "%2", shows("meanwhile"))
+				audited(t, s, "%2")
+			}
+			if got := ts.clients("#{client_session}"); strings.Contains(got, "one") {
+				t.Errorf("clients on %s", got)
+			}
+			// Some tries later it is told once, and nothing has happened.
+			var tried time.Time
+			post(t, s, func() { tried = s.barred.bars["$0"].tried; s.tryBarred("$0") })
+			eventually(t, "another try", func() (again bool) {
+				post(t, s, func() { again = s.barred.bars["$0"].tried.After(tried) })
+				return again
+			})
+			if n := told.n.Load(); n != 1 {
+				t.Errorf("logged %d times", n)
+			}
+			stillRuns(t, p)
+			ts.run(c.cure...)
+			until(t, s, "%0", "the session to be mirrored", func(in Info, _ bool) bool { return in.Unsynced.IsZero() && in.UnsyncedWhy == "" })
+			ts.say(c.current, "cured")
+			waitScreen(t, s, c.current, shows("cured"))
+			audited(t, s, c.current)
+			if c.closed != "" {
+				until(t, s, c.closed, "the pane to be gone", func(_ Info, ok bool) bool { return !ok })
+			}
+			s.Close()
+			stillRuns(t, p)
+			if got := ts.clients("#{client_pid}"); got != "" {
+				t.Errorf("left behind: clients %s", got)
+			}
+		})
+	}
+}
+
+// The pane dies while we are attached, alone in its session: we leave, and it
+// lives on. That tmux would have met the fault is shown at the end.
+func TestLeaveBesideDeadFocusPane(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		t.Run(fmt.Sprintf("terminal %v", terminal), func(t *testing.T) {
+			t.Parallel()
+			ts, p := focusServer(t)
+			file := filepath.Join(filepath.Dir(ts.socket), "end")
+			ts.wantsFocus(file)
+			s := openAs(t, ts, terminal, io.Discard)
+			if !quirk(s.Version()).deadFocus {
+				t.Skip("this tmux does not mind")
+			}
+			eventually(t, "the wish for focus events", func() bool { return ts.run("display-message", "-p", "-t", "one:", "#{pane_title}") == "asked" })
+			waitScreen(t, s, "%1", func(*vtparse.Screen) bool { return true })
+			os.WriteFile(file, nil, 0o600)
+			until(t, s, "%1", "the program to have ended", func(in Info, _ bool) bool { return in.Dead })
+			s.Close()
+			if got := ts.clients("#{client_pid}"); got != "" {
+				t.Errorf("left behind: clients %s", got)
+			}
+			stillRuns(t, p)
+			// Comes again, leaves again: nothing was attached.
+			s = openAs(t, ts, terminal, io.Discard)
+			s.Close()
+			stillRuns(t, p)
+			ts.trapped(p)
+		})
+	}
+}
+
+// trapped proves that the pane was still waiting for its focus events: the next
+// one ends the server.
+func (ts *tmuxServer) trapped(p *serverProc) {
+	ts.t.Helper()
+	ts.run("set-option", "-g", "focus-events", "on")
+	cmd := exec.Command("tmux", "-S", ts.socket, "select-window", "-t", "one:0")
+	cmd.Env = clientEnv()
+	cmd.Run()
+	if d := p.death(); d.running {
+		ts.t.Error("the pane was no danger: nothing was tested")
+	}
+}
