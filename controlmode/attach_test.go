@@ -1,7 +1,9 @@
 package controlmode
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -68,5 +70,54 @@ func TestSkipDead(t *testing.T) {
 		if a := get(t, ask(c, Command{Line: "display-message -p x", Blocks: 1})); a.err != nil {
 			t.Error(a.err)
 		}
+	}
+}
+
+// A client that was thrown out tells the same end whether or not its going is
+// kept from the server (tmux 3776), and the server has forgotten it.
+func TestThrownOut(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		var ends [2]string
+		for i, skip := range []bool{false, true} {
+			s := newServer(t)
+			l := newListener()
+			c, err := Start(Config{Tmux: s.tmux, Socket: s.socket, Session: "a", Env: s.env(), Handler: l, Terminal: terminal, SkipDead: skip})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-c.Ready()
+			get(t, ask(c, Command{Line: "display-message -p x", Blocks: 1}))
+			s.run("detach-client", "-s", "a")
+			gone(t, c)
+			ends[i] = fmt.Sprintf("reason %q, %v, %d times, clients %q", l.reason, l.err, l.exits, s.run("list-clients"))
+		}
+		if ends[0] != ends[1] {
+			t.Errorf("terminal %v: %s; %s", terminal, ends[0], ends[1])
+		}
+		t.Log(ends[1])
+	}
+}
+
+func TestOnlyGoingIsKeptBack(t *testing.T) {
+	going := said(exiting, false, "")
+	for _, c := range []struct {
+		name string
+		p    piece
+		want bool
+	}{
+		{"going", piece{data: going}, true},
+		{"going, with a descriptor", piece{data: said(exiting, false, ""), fds: []int{-3}}, false},
+		{"with a text", piece{data: said(exiting, false, "x")}, false},
+		{"two at once", piece{data: append(said(exiting, false, ""), said(exiting, false, "")...)}, false},
+		{"something else", piece{data: said(208, false, "")}, false},
+		{"nothing", piece{}, false},
+		{"half", piece{data: said(exiting, false, "")[:8]}, false},
+	} {
+		if got := c.p.leaves(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	if want := said(exited, false, ""); !bytes.Equal(going, want) {
+		t.Errorf("the answer is %q, want %q", going, want)
 	}
 }

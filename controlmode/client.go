@@ -121,7 +121,7 @@ func Start(c Config) (*Client, error) {
 	if c.Terminal {
 		mode = "-CC"
 	}
-	way, socket := newRelay(c.Socket), c.Socket
+	way, socket := newRelay(c.Socket, c.SkipDead), c.Socket
 	if way != nil {
 		socket = way.path()
 	}

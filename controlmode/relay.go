@@ -21,13 +21,17 @@ import (
 // flags and the end in one piece, which the server reads and handles at once.
 // After that the few messages between the two pass unchanged; the protocol of
 // this package does not come this way (the server reads the client's own
-// standard input). Rule: what is not understood passes as it came.
+// standard input). One of them may not: a client that was thrown out says that
+// it goes, and some servers end of it (3776); there the connection just ends.
+// Rule: what is not understood passes as it came.
 
 // Numbers of tmux-protocol.h; they have been the same since 2.1.
 const (
 	identifyFlags     = 100
 	identifyDone      = 106
 	identifyLongFlags = 111
+	exited            = 204 // the server's answer to exiting
+	exiting           = 205
 )
 
 const (
@@ -42,6 +46,7 @@ const (
 // relay is one client's way to its server.
 type relay struct {
 	dir, socket string
+	skipDead    bool // as in Config
 	ln          *net.UnixListener
 	mu          sync.Mutex
 	conns       []*net.UnixConn
@@ -51,12 +56,12 @@ type relay struct {
 
 // newRelay listens at a place that only this user may reach. nil: there is no
 // such place (no room for temporary files), the client goes by itself.
-func newRelay(socket string) *relay {
+func newRelay(socket string, skipDead bool) *relay {
 	dir, err := os.MkdirTemp("", "akk-attach-")
 	if err != nil {
 		return nil
 	}
-	r := &relay{dir: dir, socket: socket}
+	r := &relay{dir: dir, socket: socket, skipDead: skipDead}
 	if r.ln, err = net.ListenUnix("unix", &net.UnixAddr{Name: r.path(), Net: "unix"}); err != nil {
 		os.RemoveAll(dir)
 		return nil
@@ -130,8 +135,12 @@ func (r *relay) run() {
 		}
 	}
 	back := make(chan struct{})
-	go func() { defer close(back); pass(client, server) }()
-	pass(server, client)
+	go func() { defer close(back); pass(client, server, nil) }()
+	var leaves func(piece) bool
+	if r.skipDead {
+		leaves = piece.leaves
+	}
+	pass(server, client, leaves)
 	<-back
 }
 
@@ -175,13 +184,28 @@ func receive(from *net.UnixConn, buf []byte) (piece, error) {
 	return p, err
 }
 
-// pass hands on until one end closes.
-func pass(to, from *net.UnixConn) {
+// leaves turns a client's word that it goes into the server's answer to it;
+// false: it is something else.
+func (p piece) leaves() bool {
+	if len(p.data) != headSize || len(p.fds) > 0 || binary.NativeEndian.Uint32(p.data) != exiting || binary.NativeEndian.Uint16(p.data[4:]) != headSize {
+		return false
+	}
+	binary.NativeEndian.PutUint32(p.data, exited)
+	return true
+}
+
+// pass hands on until one end closes. A piece for which leaves, if given, is true
+// goes back instead, and is the last one.
+func pass(to, from *net.UnixConn, leaves func(piece) bool) {
 	defer to.Close()
 	defer from.Close()
 	buf := make([]byte, 16<<10)
 	for {
 		p, err := receive(from, buf)
+		if leaves != nil && err == nil && leaves(p) {
+			p.send(from)
+			return
+		}
 		if len(p.data) > 0 && err == nil {
 			err = p.send(to)
 		}

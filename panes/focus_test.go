@@ -1,7 +1,7 @@
 package panes
 
 import (
-	"fmt"
+	"bufio"
 	"io"
 	"log/slog"
 	"os"
@@ -148,35 +148,88 @@ func TestAttachBesideDeadFocusPane(t *testing.T) {
 	}
 }
 
-// The pane dies while we are attached, alone in its session: we leave, and it
-// lives on. That tmux would have met the fault is shown at the end.
+// The pane dies while we are attached, alone in its session. However we go, the
+// server lives on; that it would have met the fault is shown at the end.
 func TestLeaveBesideDeadFocusPane(t *testing.T) {
-	for _, terminal := range []bool{false, true} {
-		t.Run(fmt.Sprintf("terminal %v", terminal), func(t *testing.T) {
+	leave := func(t *testing.T, _ *tmuxServer, s *Server) { s.Close() }
+	thrownOut := func(t *testing.T, ts *tmuxServer, s *Server) {
+		ts.run("detach-client", "-s", "one")
+		until(t, s, "%0", "the session to be told as unread", func(in Info, _ bool) bool { return strings.Contains(in.UnsyncedWhy, "3776") })
+	}
+	for _, c := range []struct {
+		name     string
+		terminal bool
+		going    func(*testing.T, *tmuxServer, *Server)
+	}{
+		{"by itself", false, leave},
+		{"by itself, from a terminal", true, leave},
+		{"thrown out", false, thrownOut},
+		{"thrown out, from a terminal", true, thrownOut},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			ts, p := focusServer(t)
-			file := filepath.Join(filepath.Dir(ts.socket), "end")
-			ts.wantsFocus(file)
-			s := openAs(t, ts, terminal, io.Discard)
+			end := ts.socket + ".end"
+			ts.wantsFocus(end)
+			eventually(t, "the wish for focus events", func() bool { return ts.run("display-message", "-p", "-t", "one:", "#{pane_title}") == "asked" })
+			s := openAs(t, ts, c.terminal, io.Discard)
 			if !quirk(s.Version()).deadFocus {
 				t.Skip("this tmux does not mind")
 			}
-			eventually(t, "the wish for focus events", func() bool { return ts.run("display-message", "-p", "-t", "one:", "#{pane_title}") == "asked" })
 			waitScreen(t, s, "%1", func(*vtparse.Screen) bool { return true })
-			os.WriteFile(file, nil, 0o600)
+			if err := os.WriteFile(end, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
 			until(t, s, "%1", "the program to have ended", func(in Info, _ bool) bool { return in.Dead })
-			s.Close()
+			c.going(t, ts, s)
 			if got := ts.clients("#{client_pid}"); got != "" {
 				t.Errorf("left behind: clients %s", got)
 			}
+			s.Close()
 			stillRuns(t, p)
 			// Comes again, leaves again: nothing was attached.
-			s = openAs(t, ts, terminal, io.Discard)
+			s = openAs(t, ts, c.terminal, io.Discard)
 			s.Close()
 			stillRuns(t, p)
 			ts.trapped(p)
 		})
 	}
+}
+
+// The same with a daemon that is killed.
+func TestKilledBesideDeadFocusPane(t *testing.T) {
+	ts, p := focusServer(t)
+	if _, version, err := Probe(t.Context(), ts.socket); err != nil || !quirk(version).deadFocus {
+		t.Skip("this tmux does not mind")
+	}
+	end := ts.socket + ".end"
+	ts.wantsFocus(end)
+	eventually(t, "the wish for focus events", func() bool { return ts.run("display-message", "-p", "-t", "one:", "#{pane_title}") == "asked" })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), victimEnv+"="+ts.socket)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { cmd.Process.Kill(); cmd.Wait() }()
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "holding\n" {
+		t.Fatalf("the victim says %q", line)
+	}
+	if err := os.WriteFile(end, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	awaitDead(t, ts)
+	cmd.Process.Kill()
+	eventually(t, "its clients to go", func() bool { return ts.run("list-clients") == "" })
+	stillRuns(t, p)
+	ts.trapped(p)
 }
 
 // trapped proves that the pane was still waiting for its focus events: the next
