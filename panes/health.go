@@ -58,6 +58,10 @@ var crashes = []Crash{
 	{Issue: "5444", When: "several control clients leave at once while panes write", Control: true, Quiet: true, fixed: [2]int{3, 8}},
 	{Issue: "5551", When: "a second popup opens on a control client", Control: true, Quiet: true, from: [2]int{3, 6}},
 	{Issue: "4562", When: "a pane's width changes while it has an empty line that counts as wrapped: a wide character in a pane of one column, or what a program wrote; 3.6 has the mending", fixed: [2]int{3, 6}},
+	// Our own clients neither attach there nor leave in that way (focus.go,
+	// controlmode/relay.go); what others do beside them can't be kept away.
+	{Issue: "3776", When: "your client attaches to a session, or is the last to leave it, whose active pane is dead (remain-on-exit) and whose program had asked for focus events; akk's clients keep away; 3.5 has the mending", fixed: [2]int{3, 5}},
+	{Issue: "3776", When: "a dead pane whose program had asked for focus events becomes the active one when its neighbour is closed, or, with focus-events on, is selected or left", Control: true, fixed: [2]int{3, 5}},
 	{Issue: "window-size", When: "a window is made while window-size is manual for all windows", from: [2]int{3, 3}, fixed: [2]int{3, 4}},
 }
 
