@@ -74,6 +74,7 @@ func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o
 		called = newCallbacks(l, r, o.Identity.unchanged, p.Callback.Timeout, log)
 		called.start()
 	}
+	widen(stdout)
 	conn := newStdio(stdin, stdout)
 	conn.docs = mcp.NewDocuments()
 	defer conn.Close()

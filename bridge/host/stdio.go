@@ -305,11 +305,18 @@ func (s *stdio) put(line ...[]byte) error {
 	if s.outErr != nil {
 		return s.outErr
 	}
-	last := len(line) - 1 // with its end: most lines are one write
-	for i, b := range line {
-		if i == last {
-			b = append(b[:len(b):len(b)], '\n')
+	last := len(line) - 1 // with its end: most lines are one piece
+	line[last] = append(line[last][:len(line[last]):len(line[last])], '\n')
+	gone := 0
+	if last > 0 {
+		gone = writeOnce(s.out, line)
+	}
+	for _, b := range line {
+		if gone >= len(b) {
+			gone -= len(b)
+			continue
 		}
+		b, gone = b[gone:], 0
 		if _, err := s.out.Write(b); err != nil {
 			s.outErr = fmt.Errorf("%w: %v", errOutput, err)
 			s.Close() // half a line may have gone out: nothing may follow it

@@ -87,6 +87,7 @@ func setup(e *testscript.Env, root string) error {
 	set("LC_ALL", "C.UTF-8")
 	set("TERM", "xterm-256color")
 	set("SHELL", "/bin/sh")
+	set("GORACE", "atexit_sleep_ms=20") // else each command ends a second later
 	set("ROOT", root)
 	set("SOCKET", filepath.Join(dir, "tmux-"+strconv.Itoa(os.Getuid()), "default"))
 	for _, d := range []string{"run", "config/akk", "state"} {

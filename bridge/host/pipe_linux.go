@@ -1,0 +1,47 @@
+package host
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// outRoom is what fits into the pipe to the Host, in bytes: a list of a hundred
+// terminals, so that it is written at once and not in turns with its reader.
+// 1 MiB is what the kernel gives anybody.
+const outRoom = 1 << 20
+
+// widen makes room in a pipe; where that can't be, it stays as it is.
+func widen(out io.Writer) {
+	if f, ok := out.(*os.File); ok {
+		if c, err := f.SyscallConn(); err == nil {
+			_ = c.Control(func(fd uintptr) {
+				if n, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && n < outRoom {
+					_, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, outRoom)
+				}
+			})
+		}
+	}
+}
+
+// writeOnce tries to write all pieces with one call of the system, so that the
+// reader is woken once, and returns how many bytes went out: 0 where that can't
+// be, and after an error, which the next write meets again.
+func writeOnce(out io.Writer, pieces [][]byte) int {
+	f, ok := out.(*os.File)
+	if !ok {
+		return 0
+	}
+	c, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	_ = c.Control(func(fd uintptr) {
+		if n, err = unix.Writev(int(fd), pieces); err != nil {
+			n = 0
+		}
+	})
+	return n
+}
