@@ -103,6 +103,10 @@ type coreFacts struct {
 	file  string
 	at    uint64 // the instruction, as an offset in file
 	build string // of file, hex
+	// Where a function in a library returns to, when it has pushed one word
+	// since it was called; 0 elsewhere, and on other machines than amd64.
+	caller      uint64
+	callerBuild string
 }
 
 // Places of registers and notes in a Linux core (elf.h, sys/procfs.h).
@@ -113,6 +117,7 @@ const (
 	regsAt      = 112
 	pcAMD64     = regsAt + 16*8
 	pcARM64     = regsAt + 32*8
+	spAMD64     = regsAt + 19*8
 	sigAddrAt   = 16
 )
 
@@ -127,7 +132,7 @@ func readCore(name string) (*coreFacts, error) {
 	if f.Type != elf.ET_CORE || f.Class != elf.ELFCLASS64 || pcAt == 0 {
 		return nil, fmt.Errorf("%s is no core of this machine", name)
 	}
-	var pc uint64
+	var pc, sp uint64
 	var c coreFacts
 	var files []byte
 	for _, p := range f.Progs {
@@ -148,6 +153,9 @@ func readCore(name string) (*coreFacts, error) {
 			switch d := b[from:to]; {
 			case kind == noteStatus && pc == 0 && len(d) >= pcAt+8:
 				pc = f.ByteOrder.Uint64(d[pcAt:])
+				if pcAt == pcAMD64 && len(d) >= spAMD64+8 {
+					sp = f.ByteOrder.Uint64(d[spAMD64:])
+				}
 			case kind == noteSigInfo && len(d) >= sigAddrAt+8:
 				c.addr = f.ByteOrder.Uint64(d[sigAddrAt:])
 			case kind == noteFiles:
@@ -156,32 +164,42 @@ func readCore(name string) (*coreFacts, error) {
 			b = b[min(len(b), (to+3)&^3):]
 		}
 	}
-	if err := c.place(f.ByteOrder, files, pc); err != nil {
+	if c.file, c.at, err = place(f.ByteOrder, files, pc); err != nil {
 		return nil, err
+	}
+	c.build = buildID(c.file)
+	word := make([]byte, 8)
+	for _, p := range f.Progs {
+		if at := sp + 8; p.Type == elf.PT_LOAD && at >= p.Vaddr && at-p.Vaddr < p.Filesz {
+			if _, err := p.ReadAt(word, int64(at-p.Vaddr)); err != nil {
+				break
+			}
+			if file, at, err := place(f.ByteOrder, files, f.ByteOrder.Uint64(word)); err == nil {
+				c.caller, c.callerBuild = at, buildID(file)
+			}
+		}
 	}
 	return &c, nil
 }
 
-// place finds the file that the instruction is in.
-func (c *coreFacts) place(order binary.ByteOrder, files []byte, pc uint64) error {
+// place finds the file that an instruction is in.
+func place(order binary.ByteOrder, files []byte, pc uint64) (file string, at uint64, err error) {
 	if len(files) < 16 {
-		return fmt.Errorf("the core names no files")
+		return "", 0, fmt.Errorf("the core names no files")
 	}
 	n, page := order.Uint64(files), order.Uint64(files[8:])
 	if n > uint64(len(files))/24 {
-		return fmt.Errorf("the core's list of files is cut")
+		return "", 0, fmt.Errorf("the core's list of files is cut")
 	}
 	names := bytes.Split(files[16+24*n:], []byte{0})
 	for i := range int(n) {
 		m := files[16+24*i:]
 		start, end, off := order.Uint64(m), order.Uint64(m[8:]), order.Uint64(m[16:])
 		if pc >= start && pc < end && i < len(names) {
-			c.file, c.at = string(names[i]), pc-start+off*page
-			c.build = buildID(c.file)
-			return nil
+			return string(names[i]), pc - start + off*page, nil
 		}
 	}
-	return fmt.Errorf("instruction %#x is in no file", pc)
+	return "", 0, fmt.Errorf("instruction %#x is in no file", pc)
 }
 
 // buildID is the mark that the linker gave a program, "" if none.

@@ -16,12 +16,15 @@ import (
 )
 
 // This file says which deaths of a server are known, by their signature. They
-// are crashes of tmux before 3.8 with a control client attached, and one that
-// needs none (4562); each was reproduced with the build below, whose
+// are crashes of tmux before 3.8 with a control client attached, and two that
+// need none (4562, 3776); each was reproduced with the build below, whose
 // instructions are named.
 
 // knownBuild is Debian 12's tmux 3.3a, amd64.
 const knownBuild = "6bc8936e2460f4f152ae903234ad7dbd5361f6c3"
+
+// knownLibevent is the libevent_core that comes with it.
+const knownLibevent = "3378e16ccdd10834f45633d4d30bdc456205505b"
 
 // signature is one way to die and what must have been done for it.
 type signature struct {
@@ -32,6 +35,13 @@ type signature struct {
 	ops         []string       // one of these in the time before
 	within      time.Duration
 	exact       bool // ops are too common: only the instruction tells it
+	in          *inLibrary
+}
+
+// inLibrary is where knownBuild stood in a library: at is the library's then.
+type inLibrary struct {
+	build   string
+	callers []uint64 // in knownBuild, behind the call
 }
 
 // Times: what a session or a window needs to end after its program was killed;
@@ -47,17 +57,21 @@ var (
 	// All that gives a pane another width, also by a human's client or by the
 	// room that a dead pane leaves. akk's clients are not among them (ignore-size).
 	changesWidth = []string{"resize-", "select-", "zoom", "split-window", "join-pane", "break-pane", "swap-", "rotate-window", "move-window", "link-window", "unlink-window", "kill-", "die", "human", "detach-client"}
+	// The human's acts that bring a focus event; akk's own clients bring none to a
+	// dead pane. A pane that goes makes its neighbour the active one.
+	movesFocus   = []string{"human comes", "human goes", "human looks", "detach-client", "kill-pane", "join-pane", "break-pane", "die"}
 	movesClients = []string{"daemon", "client", "detach-client", "human", "new-session", "group", "kill-session", "kill-window", "kill-pane", "die", "unlink-window", "move-window"}
 )
 
 var signatures = []signature{
-	{"5243", "a window change is announced for a session that has just ended (its current window is NULL)", syscall.SIGSEGV, 0x3b459, true, endsSomething, endsWithin, false},
-	{"4980", "a line is written to a control client that is half attached or half gone (its control state is NULL)", syscall.SIGSEGV, 0x3da13, true, movesClients, clientWithin, false},
-	{"5004", "a control client ended before it had said who it is (its control state is NULL)", syscall.SIGSEGV, 0x3f107, true, movesClients, clientWithin, false},
-	{"5499", "a respawned pane's output is read with the old program's offsets", syscall.SIGSEGV, 0x54ae2, false, []string{"respawn"}, endsWithin, false},
-	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin, false},
-	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin, false},
-	{"4562", "a pane's text is wrapped anew and an empty line that counts as wrapped is followed by nothing to join (no line to take from)", syscall.SIGSEGV, 0x5167d, true, changesWidth, endsWithin, true},
+	{"5243", "a window change is announced for a session that has just ended (its current window is NULL)", syscall.SIGSEGV, 0x3b459, true, endsSomething, endsWithin, false, nil},
+	{"4980", "a line is written to a control client that is half attached or half gone (its control state is NULL)", syscall.SIGSEGV, 0x3da13, true, movesClients, clientWithin, false, nil},
+	{"5004", "a control client ended before it had said who it is (its control state is NULL)", syscall.SIGSEGV, 0x3f107, true, movesClients, clientWithin, false, nil},
+	{"5499", "a respawned pane's output is read with the old program's offsets", syscall.SIGSEGV, 0x54ae2, false, []string{"respawn"}, endsWithin, false, nil},
+	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin, false, nil},
+	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin, false, nil},
+	{"4562", "a pane's text is wrapped anew and an empty line that counts as wrapped is followed by nothing to join (no line to take from)", syscall.SIGSEGV, 0x5167d, true, changesWidth, endsWithin, true, nil},
+	{"3776", "a focus event is written to a pane that is dead (its event is NULL)", syscall.SIGSEGV, 0x11db4, true, movesFocus, endsWithin, true, &inLibrary{knownLibevent, []uint64{0xa7aa8, 0xa7ac2}}},
 }
 
 // chaosOpAt is an operation with its time.
@@ -70,10 +84,18 @@ type chaosOpAt struct {
 // takes it from its last tick.
 const coarse = 20 * time.Millisecond
 
+// knows tells whether the builds, and the caller in a library, are the known ones.
+func (s signature) knows(c *coreFacts) bool {
+	if s.in == nil {
+		return c.build == knownBuild
+	}
+	return c.build == s.in.build && c.callerBuild == knownBuild && slices.Contains(s.in.callers, c.caller)
+}
+
 // verdict tells which known crash a death was, and why; "" if none.
 func verdict(d death, ops []chaosOpAt) (issue, why string) {
 	for _, s := range signatures {
-		if d.running || d.signal != s.signal || d.signal == 0 && d.code != 1 || s.exact && (d.core == nil || d.core.build != knownBuild) {
+		if d.running || d.signal != s.signal || d.signal == 0 && d.code != 1 || s.exact && (d.core == nil || !s.knows(d.core)) {
 			continue
 		}
 		how := "by its signal and what was done before; no core tells where"
@@ -83,6 +105,11 @@ func verdict(d death, ops []chaosOpAt) (issue, why string) {
 			}
 			how = "by the address that it read and what was done before; this build's instructions are not known"
 			switch {
+			case s.in != nil:
+				if c.at != s.at {
+					continue
+				}
+				how = fmt.Sprintf("by the instruction, %s+%#x, called from tmux+%#x, reading %#x", filepath.Base(c.file), c.at, c.caller, c.addr)
 			case filepath.Base(c.file) != "tmux":
 				continue // in a library, where none of them is: it is not another build of tmux
 			case c.build == knownBuild:
@@ -132,6 +159,9 @@ func TestKnownDeaths(t *testing.T) {
 	seg := func(addr, at uint64, build string) death {
 		return death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: addr, at: at, file: "/usr/bin/tmux", build: build}}
 	}
+	lib := func(caller uint64, build string) death {
+		return death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: 0x118, at: 0x11db4, file: "/usr/lib/x86_64-linux-gnu/libevent_core-2.1.so.7.0.1", build: knownLibevent, caller: caller, callerBuild: build}}
+	}
 	for _, c := range []struct {
 		name string
 		d    death
@@ -155,6 +185,11 @@ func TestKnownDeaths(t *testing.T) {
 		{"the instruction without a cause", seg(0x10, 0x3b459, knownBuild), ops("copy-mode", 0), ""},
 		{"too long ago", seg(0x10, 0x3b459, knownBuild), ops("die", time.Minute), ""},
 		{"in a library", death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: 0x118, at: 0x11db4, file: "/usr/lib/x86_64-linux-gnu/libevent_core-2.1.so.7.0.1", build: "3378e16ccdd1"}}, ops("move-window", 191*time.Millisecond), ""},
+		{"a focus event", lib(0xa7ac2, knownBuild), ops("kill-pane", 100*time.Millisecond), "3776"},
+		{"a focus event, the other", lib(0xa7aa8, knownBuild), []chaosOpAt{{"human goes", "human goes", now}}, "3776"},
+		{"a focus event without a cause", lib(0xa7ac2, knownBuild), []chaosOpAt{{"daemon killed", "daemon killed", now}, {"client", "control client starts on $1", now}, {"move-window", "move-window", now}}, ""},
+		{"the same function, called elsewhere", lib(0xa7ac3, knownBuild), ops("kill-pane", 0), ""},
+		{"the same function, another build", lib(0xa7ac2, "00"), ops("kill-pane", 0), ""},
 		{"another build, far address", seg(0x7f00_0000, 0x12345, "00"), ops("kill-session", 0), ""},
 		{"exit", death{}, ops("kill-session", 0), ""},
 		{"exit 1 without a cause", death{code: 1}, ops("resize-pane", 0), ""},

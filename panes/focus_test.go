@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -242,5 +243,58 @@ func (ts *tmuxServer) trapped(p *serverProc) {
 	cmd.Run()
 	if d := p.death(); d.running {
 		ts.t.Error("the pane was no danger: nothing was tested")
+	}
+}
+
+// tmux 3776 by a human's acts on a bare server: no akk, no control client.
+func TestFocusCrashIsRecognised(t *testing.T) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tmux, err = filepath.EvalSymlinks(tmux); err != nil {
+		t.Fatal(err)
+	}
+	if b := buildID(tmux); b != knownBuild {
+		t.Skipf("the tmux here is build %.12s; the place is known of build %.12s alone", b, knownBuild)
+	}
+	for _, c := range []struct {
+		op  string
+		act func(*testing.T, *tmuxServer)
+	}{
+		{"kill-pane", func(t *testing.T, ts *tmuxServer) {
+			ts.wantsFocus("/dev/null")
+			awaitDead(t, ts)
+			ts.run("split-window", "-t", "one:", "cat") // %2
+			attachHuman(t, ts, 24, 80)
+			cmd := exec.Command("tmux", "-S", ts.socket, "kill-pane", "-t", "%2")
+			cmd.Env = clientEnv()
+			cmd.Run()
+		}},
+		{"human goes", func(t *testing.T, ts *tmuxServer) {
+			end := ts.socket + ".end"
+			ts.wantsFocus(end)
+			eventually(t, "the wish for focus events", func() bool { return ts.run("display-message", "-p", "-t", "one:", "#{pane_title}") == "asked" })
+			h := attachHuman(t, ts, 24, 80)
+			if err := os.WriteFile(end, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			awaitDead(t, ts)
+			h.leave()
+		}},
+	} {
+		t.Run(c.op, func(t *testing.T) {
+			ts, p := focusServer(t)
+			c.act(t, ts)
+			d := p.death()
+			if d.signal == syscall.SIGSEGV && d.core == nil {
+				t.Skip("no core was left here, so nothing tells where it stood")
+			}
+			issue, why := verdict(d, []chaosOpAt{{c.op, c.op, d.at}})
+			if issue != "3776" {
+				t.Errorf("%v: %q %s", d, issue, why)
+			}
+			t.Logf("%v; %s", d, why)
+		})
 	}
 }
