@@ -86,8 +86,8 @@ func (s *Server) unbar(id string) {
 // withoutClient is how commands go out while all sessions are barred: a tmux
 // process for each. nil: not needed.
 func (s *Server) withoutClient() *session {
-	if len(s.barred.bars) == 0 || s.pipe != nil {
-		return nil
+	if len(s.barred.bars) == 0 || s.starting != nil || len(s.wanted) > 0 || s.pipe != nil {
+		return nil // a client may come in a moment
 	}
 	if s.barred.lone == nil {
 		s.barred.lone = &session{s: s, id: "none", client: newRunner(s), ready: true}

@@ -101,6 +101,7 @@ func TestAttachBesideDeadFocusPane(t *testing.T) {
 			if c.second {
 				ts.run("new-session", "-d", "-s", "two", "cat") // %2
 			}
+			ts.run("set-buffer", "-b", bufferPrefix+"left", "by a daemon that was killed")
 			told := &counter{text: "session is not attached to"}
 			s := openAs(t, ts, c.terminal, told)
 			if !quirk(s.Version()).deadFocus {
@@ -108,6 +109,7 @@ func TestAttachBesideDeadFocusPane(t *testing.T) {
 			}
 			stillRuns(t, p)
 			in := until(t, s, "%0", "the session to be told as unread", func(in Info, _ bool) bool { return strings.Contains(in.UnsyncedWhy, "3776") })
+			eventually(t, "what was left to be removed", func() bool { return ts.run("list-buffers") == "" })
 			why, cure, _ := strings.Cut(in.UnsyncedWhy, "; ")
 			if !strings.Contains(why, `"one"`) || !strings.Contains(why, "pane %1 is dead") || !strings.Contains(cure, "kill-pane -t %1") {
 				t.Errorf("why: %q", in.UnsyncedWhy)

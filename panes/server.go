@@ -181,11 +181,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 			s.attach(id)
 		}
 		s.list(func() {
-			for _, c := range s.sessions {
-				if mine && c.ready {
-					s.sweep(c)
-					break
-				}
+			if c := s.anyClient(); mine && c != nil {
+				s.sweep(c)
 			}
 			close(ready)
 		})
