@@ -27,6 +27,7 @@ type shown struct {
 	Cols, Rows int
 	X, Y       int
 	Lines      []string
+	Shut       bool // all its sessions have a dead active pane: no client may attach (3776)
 }
 
 // chaosAsk is a line of the daemon's input.
@@ -41,6 +42,7 @@ type chaosTell struct {
 	Text     string
 	Diffs    []string
 	Unproven []string // no audit got through in time; compared all the same
+	Shut     int      // panes that are truly told as kept out of
 	Audits   AuditCount
 	Routines int
 }
@@ -128,7 +130,13 @@ func chaosCheck(s *Server, want []shown) chaosTell {
 		}
 		break
 	}
+	shut := map[string]bool{}
 	for _, w := range want {
+		if w.Shut && keptOut(ctx, s, w.ID) {
+			shut[w.ID] = true
+			t.Shut++
+			continue
+		}
 		scr, err := s.Screen(w.ID)
 		if err != nil {
 			t.Diffs = append(t.Diffs, w.ID+": "+err.Error())
@@ -149,7 +157,7 @@ func chaosCheck(s *Server, want []shown) chaosTell {
 		if !slices.ContainsFunc(want, func(w shown) bool { return w.ID == in.Pane }) {
 			t.Diffs = append(t.Diffs, in.Pane+": mirrored, but tmux has no such pane")
 		}
-		if !in.Unsynced.IsZero() {
+		if !in.Unsynced.IsZero() && !shut[in.Pane] {
 			t.Diffs = append(t.Diffs, fmt.Sprintf("%s: not mirrored since %v: %s", in.Pane, in.Unsynced, in.UnsyncedWhy))
 		}
 	}
@@ -158,9 +166,21 @@ func chaosCheck(s *Server, want []shown) chaosTell {
 	return t
 }
 
+// keptOut tells whether a pane has no client because none may attach, and says so.
+func keptOut(ctx context.Context, s *Server, id string) bool {
+	out, _ := call(ctx, s, func(done func(bool, error)) {
+		m := s.mirrors[id]
+		done(m != nil && m.barred() && (m.info.Dead || strings.Contains(m.info.UnsyncedWhy, "3776")), nil)
+	})
+	return out
+}
+
 func unproven(ctx context.Context, s *Server, want []shown) []string {
 	var out []string
 	for _, w := range want {
+		if w.Shut && keptOut(ctx, s, w.ID) {
+			continue
+		}
 		if ok, err := s.Proven(ctx, w.ID); err != nil {
 			out = append(out, w.ID+" "+err.Error())
 		} else if !ok {

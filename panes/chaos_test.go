@@ -56,6 +56,7 @@ type chaos struct {
 	audits AuditCount
 	quiet  int // points that were equal
 	faults int
+	shut   int      // panes that were kept out of (3776), of all quiet points
 	lost   []string // servers that died of a known crash: which, and why
 }
 
@@ -107,7 +108,7 @@ func TestChaosMirror(t *testing.T) {
 	c.goneFromServer(settings)
 	t.Logf("%d operations %v", sum(c.counts), c.counts)
 	t.Logf("time: %v", c.took)
-	t.Logf("%d quiet points equal, %d mismatches, %d servers lost to known crashes of tmux; the daemons' own audits: %+v", c.quiet, c.faults, len(c.lost), c.audits)
+	t.Logf("%d quiet points equal, %d mismatches, %d servers lost to known crashes of tmux; %d times a pane was kept out of (3776); the daemons' own audits: %+v", c.quiet, c.faults, len(c.lost), c.shut, c.audits)
 	for i, why := range c.lost {
 		t.Logf("lost server %d: %s", i+1, why)
 	}
@@ -192,18 +193,23 @@ func (c *chaos) list() map[string]chaosPane {
 
 // snapshot reads all panes as tmux shows them.
 func (c *chaos) snapshot() ([]shown, error) {
-	out, err := c.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y}")
+	out, err := c.tmux("list-panes", "-a", "-F", "#{pane_id} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{session_id} #{?#{&&:#{&&:#{window_active},#{pane_active}},#{pane_dead}},1,0}")
 	if err != nil {
 		return nil, fmt.Errorf("list: %s", out)
 	}
 	var all []shown
-	seen := map[string]bool{}
+	seen, shut := map[string]bool{}, map[string]bool{}
+	in := map[string][]string{} // pane -> sessions
 	var args []string
 	for l := range strings.Lines(out) {
 		var s shown
-		if n, _ := fmt.Sscanf(l, "%s %d %d %d %d", &s.ID, &s.Cols, &s.Rows, &s.X, &s.Y); n != 5 {
+		var session string
+		var dead int
+		if n, _ := fmt.Sscanf(l, "%s %d %d %d %d %s %d", &s.ID, &s.Cols, &s.Rows, &s.X, &s.Y, &session, &dead); n != 7 {
 			return nil, fmt.Errorf("list: %q", l)
 		}
+		in[s.ID] = append(in[s.ID], session)
+		shut[session] = shut[session] || dead == 1
 		if seen[s.ID] {
 			continue
 		}
@@ -226,6 +232,7 @@ func (c *chaos) snapshot() ([]shown, error) {
 			return nil, errors.New("captures are too short")
 		}
 		all[i].Lines, lines = lines[:all[i].Rows], lines[all[i].Rows:]
+		all[i].Shut = !slices.ContainsFunc(in[all[i].ID], func(s string) bool { return !shut[s] })
 	}
 	if len(lines) != 0 {
 		return nil, errors.New("captures are too long")
@@ -294,6 +301,7 @@ func (c *chaos) quietPoint() {
 		c.audits = tell.Audits
 		if len(tell.Diffs) == 0 {
 			c.quiet++
+			c.shut += tell.Shut
 			if len(tell.Unproven) > 0 {
 				c.t.Logf("equal but not audited: %q", tell.Unproven)
 			}
