@@ -44,11 +44,16 @@ type heldDocument struct {
 }
 
 // document is a JSON document and, where it was made already, its text: the
-// same as a JSON string.
+// same as a JSON string; and the sentence for people beside it, a JSON string
+// too.
 type document struct {
-	json json.RawMessage
-	text []byte
+	json  json.RawMessage
+	text  []byte
+	brief []byte
 }
+
+// briefMark behind a name asks for the sentence.
+const briefMark = "-brief"
 
 // NewDocuments makes the way for Options.Documents; the transport must write
 // what Line returns.
@@ -101,7 +106,8 @@ func (d *Documents) Line(m jsonrpc.Message) ([][]byte, error) {
 }
 
 // fill puts the document of the first name into each place of that name: as
-// text where a text block asks, as it is where the structured content asks.
+// text where a text block asks, as it is where the structured content asks, its
+// sentence where the name is marked.
 func (d *Documents) fill(line []byte) [][]byte {
 	from := bytes.Index(line, d.head)
 	to := from + len(d.head)
@@ -116,21 +122,41 @@ func (d *Documents) fill(line []byte) [][]byte {
 	if doc.text == nil {
 		doc.text = appendText(make([]byte, 0, 5*len(doc.json)/4), doc.json)
 	}
-	quoted := append(append([]byte{'"'}, name...), '"')
+	opened := append([]byte{'"'}, name...)
 	var out [][]byte
-	for {
-		i := bytes.Index(line, quoted)
+	for from := 0; ; {
+		i := bytes.Index(line[from:], opened)
 		if i < 0 {
 			return append(out, line)
 		}
-		out = append(out, line[:i])
-		if bytes.HasSuffix(line[:i], []byte(`"structuredContent":`)) {
-			out = append(out, doc.json)
-		} else {
-			out = append(out, doc.text)
+		i += from
+		before, rest := line[:i], line[i+len(opened):]
+		var part []byte
+		switch {
+		case bytes.HasPrefix(rest, []byte(briefMark+`"`)):
+			part, rest = doc.brief, rest[len(briefMark)+1:]
+		case len(rest) == 0 || rest[0] != '"':
+			from = i + len(opened)
+			continue // a longer name
+		case bytes.HasSuffix(before, []byte(`"structuredContent":`)):
+			part, rest = doc.json, rest[1:]
+		default:
+			part, rest = doc.text, rest[1:]
 		}
-		line = line[i+len(quoted):]
+		out = append(out, before, part)
+		line, from = rest, 0
 	}
+}
+
+// sentence is a text as a JSON string.
+func sentence(text string) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(text) != nil { // a string can always be written
+		return []byte(`""`)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // appendText writes a JSON document as a JSON string. Valid JSON without white

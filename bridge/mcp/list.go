@@ -71,6 +71,7 @@ func (l *lists) answer(raw json.RawMessage) (*answer, error) {
 		return nil, fmt.Errorf("the answer can't be written: %w", err)
 	}
 	made := answer{ready: document{json: clean, text: appendText(make([]byte, 0, 5*len(clean)/4), clean)}, text: listText(&brief)}
+	made.ready.brief = sentence(made.text)
 	l.raw, l.made = raw, made
 	return &made, nil
 }

@@ -24,9 +24,12 @@ func (s *server) success(a *answer) *sdk.CallToolResult {
 		}
 	}
 	doc := d.json
+	if d.brief == nil {
+		d.brief = sentence(a.text)
+	}
 	if name := s.Documents.hold(d, time.Now()); name != "" {
 		doc = json.RawMessage(`"` + name + `"`)
-		return &sdk.CallToolResult{StructuredContent: doc, Content: []sdk.Content{&sdk.TextContent{Text: a.text}, &sdk.TextContent{Text: name}}, IsError: a.failed}
+		return &sdk.CallToolResult{StructuredContent: doc, Content: []sdk.Content{&sdk.TextContent{Text: name + briefMark}, &sdk.TextContent{Text: name}}, IsError: a.failed}
 	}
 	return &sdk.CallToolResult{
 		StructuredContent: doc,
