@@ -194,6 +194,10 @@ func (l *link) Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, erro
 	return through(ctx, l, func(c *rpc.Client) (rpc.Status, error) { return c.Status(ctx, p) })
 }
 
+func (l *link) StatusJSON(ctx context.Context, p rpc.StatusParams) (json.RawMessage, error) {
+	return through(ctx, l, func(c *rpc.Client) (json.RawMessage, error) { return c.StatusJSON(ctx, p) })
+}
+
 func (l *link) Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error) {
 	return through(ctx, l, func(c *rpc.Client) (rpc.Send, error) { return c.Send(ctx, p) })
 }

@@ -13,6 +13,8 @@ type Desk interface {
 	// ListJSON is the list as the daemon wrote it: it only passes through here.
 	ListJSON(ctx context.Context, p rpc.ListParams) (json.RawMessage, error)
 	Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error)
+	// StatusJSON is Status as the daemon wrote it.
+	StatusJSON(ctx context.Context, p rpc.StatusParams) (json.RawMessage, error)
 	Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error)
 	Events(ctx context.Context, p rpc.EventsParams, started func(rpc.EventsResult) error, yield func(rpc.Event) error) error
 	Respond(ctx context.Context, p rpc.RespondParams) (rpc.Send, error)

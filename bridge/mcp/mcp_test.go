@@ -37,6 +37,14 @@ func (d *fakeDesk) ListJSON(context.Context, rpc.ListParams) (json.RawMessage, e
 	}
 	return json.Marshal(l)
 }
+func (d *fakeDesk) StatusJSON(ctx context.Context, p rpc.StatusParams) (json.RawMessage, error) {
+	st, err := d.Status(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(st)
+}
+
 func (d *fakeDesk) Status(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
 	return d.status(ctx, p)
 }

@@ -36,8 +36,9 @@ type Options struct {
 
 type server struct {
 	Options
-	nonce string // of this process: JSON-RPC ids begin again in each
-	lists lists
+	nonce    string // of this process: JSON-RPC ids begin again in each
+	lists    lists
+	statuses statuses
 }
 
 // instructions tell a model how to use the tools.

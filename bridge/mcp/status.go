@@ -1,12 +1,16 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/segmentio/encoding/json"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -59,6 +63,13 @@ var statusTool = &tool{
 			return nil, bad
 		}
 		p := rpc.StatusParams{ID: terminalNamed, TurnID: turn + c.str("turn_id"), Trace: c.bool("trace")}
+		if d <= 0 {
+			raw, err := c.Desk.StatusJSON(ctx, p)
+			if err != nil {
+				return nil, err
+			}
+			return c.statuses.answer(p, raw)
+		}
 		var terminal atomic.Value // string: its name now, which may change
 		terminal.Store(p.ID)
 		var st rpc.Status
@@ -83,6 +94,44 @@ var statusTool = &tool{
 		doc := statusDoc{Status: st, Cursor: w.cursor}
 		return &answer{doc: doc, text: statusText(&st)}, nil
 	},
+}
+
+// statuses remembers the newest answers about some turns and terminals: a Host
+// that looks again mostly gets the same one, see lists.
+type statuses struct {
+	mu   sync.Mutex
+	made map[rpc.StatusParams]madeStatus
+}
+
+type madeStatus struct {
+	raw    json.RawMessage // as the daemon wrote it
+	answer answer
+}
+
+// statusesMax bounds them.
+const statusesMax = 32
+
+func (s *statuses) answer(p rpc.StatusParams, raw json.RawMessage) (*answer, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.made[p]; ok && bytes.Equal(m.raw, raw) {
+		return &m.answer, nil
+	}
+	var st rpc.Status
+	if err := json.Unmarshal(raw, &st); err != nil {
+		return nil, fmt.Errorf("the daemon's status can't be read: %w", err)
+	}
+	clean, err := sanitise(statusDoc{Status: st})
+	if err != nil {
+		return nil, fmt.Errorf("the answer can't be written: %w", err)
+	}
+	m := madeStatus{raw, answer{ready: document{json: clean, text: appendText(nil, clean)}, text: statusText(&st)}}
+	m.answer.ready.brief = sentence(m.answer.text)
+	if s.made == nil || len(s.made) >= statusesMax {
+		s.made = map[rpc.StatusParams]madeStatus{}
+	}
+	s.made[p] = m
+	return &m.answer, nil
 }
 
 // statusDoc is the contract's document and where a next wait goes on. Ours.

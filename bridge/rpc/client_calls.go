@@ -37,6 +37,11 @@ func (c *Client) Status(ctx context.Context, p StatusParams) (s Status, err erro
 	return s, c.call(ctx, MethodStatus, p, &s)
 }
 
+// StatusJSON is Status as the daemon wrote it.
+func (c *Client) StatusJSON(ctx context.Context, p StatusParams) (raw json.RawMessage, err error) {
+	return raw, c.call(ctx, MethodStatus, p, &raw)
+}
+
 // Screen returns the live screen of any pane.
 func (c *Client) Screen(ctx context.Context, p ScreenParams) (s Screen, err error) {
 	return s, c.call(ctx, MethodScreen, p, &s)
