@@ -433,7 +433,7 @@ func (m *model) restore(pane string) {
 			m.restoring = false
 			if err == nil {
 				m.reached["restored"]++
-				m.typed[pane] = time.Now()
+				m.typed[pane], m.typedIn[pane] = time.Now(), m.wire
 			}
 			m.mu.Unlock()
 			return
@@ -484,7 +484,7 @@ func (m *model) hands(p *player) bool {
 	}
 	m.upset(p.id, "a human typed")
 	m.mu.Lock()
-	m.typed[p.id] = time.Now()
+	m.typed[p.id], m.typedIn[p.id] = time.Now(), m.wire
 	m.mu.Unlock()
 	return true
 }

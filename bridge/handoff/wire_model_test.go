@@ -296,7 +296,10 @@ func (m *model) asked(w *wire, wr panes.Write) {
 	default: // a clearing
 		m.drafts[p.text] = true
 		first := string(wr.Keys) == m.w.agent.plan.Clear.First // those behind it look at what is left
-		if !m.explicit(pane) || first && time.Since(m.typed[pane]) < typingQuiet {
+		// What a human typed and sent off under a daemon that has died, the next one
+		// can't know; it may clear what is left of akk's own text there.
+		known := m.typedIn[pane] == w || m.requests[p.text] == nil
+		if !m.explicit(pane) || first && known && time.Since(m.typed[pane]) < typingQuiet {
 			m.fault("one owner: %s clears what a human typed %s ago", what, time.Since(m.typed[pane]))
 		}
 	}
@@ -360,6 +363,7 @@ type model struct {
 	locked    map[string]time.Time // by pane: until when no key of a human gets in
 	last      map[string]string    // by pane: the text that was pasted last
 	typed     map[string]time.Time
+	typedIn   map[string]*wire // which daemon's
 	cancels   map[string]int
 	drafts    map[string]bool
 	restoring bool
@@ -378,7 +382,7 @@ type model struct {
 
 func newModel(ctx context.Context, dir string, reached map[string]int) *model {
 	return &model{w: newWorld(), ctx: ctx, dir: dir, reached: reached, requests: map[string]*request{}, pasted: map[string]int{}, entered: map[string]int{},
-		held: map[string]bool{}, freed: map[string]int{}, leftAt: map[string]time.Time{}, locked: map[string]time.Time{}, last: map[string]string{}, typed: map[string]time.Time{}, cancels: map[string]int{}, drafts: map[string]bool{}, bound: map[string]string{},
+		held: map[string]bool{}, freed: map[string]int{}, leftAt: map[string]time.Time{}, locked: map[string]time.Time{}, last: map[string]string{}, typed: map[string]time.Time{}, typedIn: map[string]*wire{}, cancels: map[string]int{}, drafts: map[string]bool{}, bound: map[string]string{},
 		where: map[string]string{}, conv: map[string]string{}, native: map[string]string{}, took: map[string]int{}, finals: map[string]string{},
 		disturbed: map[string]string{}, runs: map[int]string{}, out: map[string]rpc.Lease{}, accepted: map[string]bool{}}
 }
