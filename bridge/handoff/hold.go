@@ -2,13 +2,15 @@ package handoff
 
 // This file holds who has a terminal. It upholds: a human's hold is above every
 // Host and outlives the daemon; only the human moves it; it is in force before
-// it is answered, also between a text and its Enter; a human who types has a
+// it is answered, also between a text and its Enter, and what was on its way into
+// the pane has arrived by then; a human who types has a
 // soft hold without asking.
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"akk/agents"
@@ -126,9 +128,26 @@ func (t *terminal) moveHold(take bool, note string, then func(error)) rpc.HoldRe
 			note = "a human was typing"
 		}
 	}
+	if take && t.onTheWay > 0 {
+		t.arrived, then = bothThen(t.arrived, then)
+	}
 	t.holdChanged(change, note, then)
 	t.step(Event{Kind: EvFacts}) // a send between text and Enter stops here
 	return res
+}
+
+// bothThen calls then when what it adds to the list and what it returns were
+// called, each once.
+func bothThen(list []func(), then func(error)) ([]func(), func(error)) {
+	var left atomic.Int32
+	left.Store(2)
+	var failed error // of the second alone
+	one := func() {
+		if left.Add(-1) == 0 {
+			then(failed)
+		}
+	}
+	return append(list, one), func(err error) { failed = err; one() }
 }
 
 // holdChanged makes a hold durable and tells it, once for each Turn that it

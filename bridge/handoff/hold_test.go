@@ -147,6 +147,45 @@ func TestTakeoverBetweenTextAndEnter(t *testing.T) {
 	b.until("accepted after all", func() bool { return b.turn(s.TurnID).Stage == StageAccepted })
 }
 
+// Who has taken a terminal over meets no key of ours any more: what was on its
+// way has arrived before that is answered.
+func TestTakeoverBehindAKey(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	entered, goOn := make(chan struct{}, 8), make(chan struct{})
+	b.w.onInput = func() { entered <- struct{}{}; <-goOn }
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		_, _ = b.send(row.ID, "the task")
+	}()
+	<-entered
+	taken := make(chan string, 1)
+	go func() {
+		_, err := b.desk.Takeover(t.Context(), human, rpc.HoldParams{ID: row.ID})
+		if err != nil {
+			t.Error(err)
+		}
+		taken <- p.bytes()
+	}()
+	b.until("the hold is in force", func() bool { rows := b.rows(); return len(rows) == 1 && rows[0].Hold != nil })
+	select {
+	case <-taken:
+		t.Error("answered, and a text is on its way")
+	default:
+	}
+	close(goOn)
+	if have := <-taken; have != "the task" {
+		t.Errorf("%q had arrived", have)
+	}
+	<-sent
+	if have := p.bytes(); have != "the task" {
+		t.Errorf("%q: more came behind the answer", have)
+	}
+}
+
 // A new task is not typed while the lock of the one before is being opened: its
 // own lock would be opened with it.
 func TestBusyUntilTheLockIsOpen(t *testing.T) {

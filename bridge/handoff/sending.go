@@ -200,13 +200,23 @@ func (t *terminal) input(w panes.Write, then func(err error)) {
 	cursor := t.facts.Screen.Cursor
 	w.Cursor = &cursor
 	prov := t.srv.prov
+	t.onTheWay++
 	t.srv.wg.Go(func() {
 		// Not bound to the terminal's life: once begun, the answer is waited for.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), inputTimeout)
 		defer cancel()
 		_, err := prov.Input(ctx, w)
 		store.FailAt("handoff.typed")
-		t.box.post(message{do: func(*terminal) { then(err) }})
+		t.box.post(message{do: func(t *terminal) {
+			t.onTheWay--
+			then(err)
+			if t.onTheWay == 0 {
+				for _, f := range t.arrived {
+					f()
+				}
+				t.arrived = nil
+			}
+		}})
 	})
 }
 

@@ -57,12 +57,14 @@ type terminal struct {
 	turnCount  int // of the session
 	aliases    []string
 	firstSeen  time.Time
-	shown      string // the conversation that the agent showed last
-	generation int    // of conversations (R7)
-	draft      string // the composer's text at the last look, squeezed
-	draftOurs  bool   // it was a text of ours
-	handed     string // the draft that stood there at a handback
-	kept       string // a human's draft that an explicit send cleared (memory only, R226)
+	shown      string   // the conversation that the agent showed last
+	generation int      // of conversations (R7)
+	draft      string   // the composer's text at the last look, squeezed
+	draftOurs  bool     // it was a text of ours
+	handed     string   // the draft that stood there at a handback
+	kept       string   // a human's draft that an explicit send cleared (memory only, R226)
+	onTheWay   int      // inputs whose answer has not come
+	arrived    []func() // called when it has for all
 	inter      *interrupting
 	mon        monitor // monitor.go
 	cmd        string  // the process's command line, without secrets
