@@ -377,7 +377,11 @@ func (s *server) doc() rpc.Server {
 			continue
 		}
 		out.Panes++
-		if p.term != nil {
+		switch {
+		case p.term == nil:
+		case p.info.Demo != "":
+			out.Recordings++
+		default:
 			out.Agents++
 		}
 	}

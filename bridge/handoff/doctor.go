@@ -27,13 +27,16 @@ func (d *Desk) Doctor(ctx context.Context, _ rpc.Caller) (rpc.Doctor, error) {
 	}
 	for _, s := range list {
 		doc := s.doc()
-		add("server", "ok", fmt.Sprintf("tmux %s at %s, pid %d: %d panes, %d agents", doc.Version, doc.Socket, doc.PID, doc.Panes, doc.Agents), "")
+		add("server", "ok", fmt.Sprintf("tmux %s at %s, pid %d: %s", doc.Version, doc.Socket, doc.PID, doc.Counts()), "")
 		if m, ok := s.prov.(doctor.Mirrors); ok {
 			out.Checks = append(out.Checks, doctor.Server(ctx, doc.Socket, m)...)
 		}
 	}
 	for _, v := range d.views("") {
 		switch {
+		case v.Info.Demo != "":
+			add("recording", "ok", v.id+": a recording of "+v.Info.Demo+" plays, no agent runs", "")
+			continue
 		case v.vers == "":
 			add("agent", "warning", v.id+": its version is not known", "install it from its package, so that its version can be read")
 		case v.Reading.Verification == "generic":

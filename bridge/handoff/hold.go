@@ -160,7 +160,7 @@ func (t *terminal) holdChanged(change, reason string, then func(error)) {
 	}
 	id := holdID(t.key)
 	var events []rpc.Event
-	base := rpc.Event{Time: now, Type: "hold", Change: change, TerminalID: t.publicID(), Pane: t.facts.Info.Pane, Socket: t.srv.id.Socket, Agent: string(t.agent.Kind()), Reason: reason}
+	base := rpc.Event{Time: now, Type: "hold", Change: change, TerminalID: t.publicID(), Pane: t.facts.Info.Pane, Socket: t.srv.id.Socket, Agent: string(t.agent.Kind()), Demo: t.facts.Info.Demo, Reason: reason}
 	type marked struct {
 		c    *carried
 		turn Turn

@@ -407,6 +407,7 @@ func (t *terminal) publish() {
 func (t *terminal) journal(e rpc.Event) {
 	e.Time = t.desk.now()
 	e.TerminalID, e.Pane, e.Socket, e.Agent = t.publicID(), t.facts.Info.Pane, t.srv.id.Socket, string(t.agent.Kind())
+	e.Demo = t.facts.Info.Demo
 	t.desk.journal(e)
 }
 

@@ -97,7 +97,13 @@ type listEntry struct {
 
 func listText(l *listBrief) string {
 	var b strings.Builder
-	switch n := len(l.Terminals); n {
+	recordings := 0
+	for i := range l.Terminals {
+		if l.Terminals[i].Demo != "" {
+			recordings++
+		}
+	}
+	switch n := len(l.Terminals) - recordings; n {
 	case 0:
 		b.WriteString("No agent terminal is live")
 		if len(l.Servers) == 0 {
@@ -108,6 +114,13 @@ func listText(l *listBrief) string {
 		b.WriteString("1 agent terminal.")
 	default:
 		fmt.Fprintf(&b, "%d agent terminals.", n)
+	}
+	switch recordings {
+	case 0:
+	case 1:
+		b.WriteString(" 1 recording, no agent runs in it.")
+	default:
+		fmt.Fprintf(&b, " %d recordings, no agent runs in them.", recordings)
 	}
 	for i := range l.Terminals {
 		r := &l.Terminals[i]

@@ -78,7 +78,9 @@ type Server struct {
 	Version string    `json:"version"`
 	Panes   int       `json:"panes"`
 	Agents  int       `json:"agents"`
-	State   string    `json:"state"` // attached | gone
+	// Recordings are panes that play one; they are no agents.
+	Recordings int    `json:"recordings,omitempty"`
+	State      string `json:"state"` // attached | gone
 	// Fresh: this attach was the first; its panes are being looked at.
 	Fresh bool `json:"fresh,omitempty"`
 }
@@ -222,6 +224,7 @@ type Event struct {
 	Pane       string          `json:"pane,omitempty"`
 	Socket     string          `json:"socket,omitempty"`
 	Agent      string          `json:"agent,omitempty"`
+	Demo       string          `json:"demo,omitempty"`   // terminal, reading, hold: a recording plays there, of this
 	Change     string          `json:"change,omitempty"` // appeared gone sent accepted completed failed aborted uncertain ...
 	Reading    *agents.Reading `json:"reading,omitempty"`
 	Text       string          `json:"text,omitempty"` // completed: the agent's final text, <= 4000 characters

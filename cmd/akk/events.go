@@ -61,7 +61,11 @@ func eventLine(e rpc.Event) string {
 		}
 	}
 	add(e.Pane)
-	add(e.Agent)
+	if e.Demo != "" {
+		add("RECORDING of " + e.Agent)
+	} else {
+		add(e.Agent)
+	}
 	add(plain(nil, e.Change))
 	if g := e.Reading; g != nil {
 		add(string(g.Activity) + ", keys go to " + string(g.Owner) + ", composer " + string(g.Composer))

@@ -128,7 +128,7 @@ func (a *app) daemonStatus(ctx context.Context) error {
 	}
 	a.printf("daemon %d (akk %s) runs since %s, store %s\n", s.PID, s.Version, s.Started.Local().Format("2006-01-02 15:04:05"), s.Store)
 	for _, v := range s.Servers {
-		a.printf("  tmux %s on %s: %s, %d panes, %d agents\n", v.Version, v.Socket, v.State, v.Panes, v.Agents)
+		a.printf("  tmux %s on %s: %s, %s\n", v.Version, v.Socket, v.State, v.Counts())
 	}
 	return nil
 }

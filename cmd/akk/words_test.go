@@ -57,6 +57,9 @@ func TestEventLine(t *testing.T) {
 			t.Errorf("%q says %q", l, w)
 		}
 	}
+	if l := eventLine(rpc.Event{Seq: 5, Type: "reading", Pane: "%1", Agent: "codex", Demo: "codex 0.155.1", Change: "idle"}); !strings.Contains(l, "%1  RECORDING of codex  idle") {
+		t.Error(l)
+	}
 }
 
 // Every word of the contract has one of ours; what is new loses its underscores.
