@@ -241,18 +241,33 @@ func Place(r rpc.Row) string {
 	return t.Session + ":" + strconv.Itoa(t.Window) + "." + strconv.Itoa(t.Pane)
 }
 
-// Asks is what a blocked agent wants to know, in one line.
+// newLine stands for the end of a line where there is one line only.
+const newLine = " ⏎ "
+
+// Asks is AskText in one line.
 func Asks(r rpc.Row) string {
+	var out []string
+	for l := range strings.Lines(AskText(r)) {
+		if l = strings.Join(strings.Fields(l), " "); l != "" {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, newLine)
+}
+
+// AskText is what a blocked agent wants to know. A command keeps its lines: two
+// lines are not one command. A sentence is one line.
+func AskText(r rpc.Row) string {
 	d := r.Reading.Dialog
 	if d == nil || StateOf(r).order != 0 {
 		return ""
 	}
-	for _, s := range []string{d.Command, d.Path, d.URL, d.Prompt} {
-		if s = strings.Join(strings.Fields(s), " "); s != "" {
+	for _, s := range []string{d.Command, d.Path, d.URL} {
+		if s = strings.TrimSpace(s); s != "" {
 			return s
 		}
 	}
-	return ""
+	return strings.Join(strings.Fields(d.Prompt), " ")
 }
 
 // ShortPath is the last two parts of a folder's path.

@@ -27,7 +27,7 @@ func row(n int, agent, version string, act agents.Activity, owner agents.Owner, 
 
 func several() rpc.List {
 	ask := row(3, "codex", "0.155.1", agents.Blocked, agents.OwnerApproval, 90*time.Second)
-	ask.Reading.Dialog = &agents.Dialog{Kind: "exec", Command: "rm -rf\n  build && make all the things that there are"}
+	ask.Reading.Dialog = &agents.Dialog{Kind: "exec", Command: "rm -rf  build && make all the things that there are"}
 	rec := row(5, "claude", "2.1.267", agents.Blocked, agents.OwnerApproval, 5*time.Second)
 	rec.Demo = "claude 2.1.267"
 	draft := row(2, "claude", "2.1.332", agents.Idle, agents.OwnerComposer, 3*time.Hour)
@@ -154,5 +154,28 @@ func TestAge(t *testing.T) {
 	}
 	if got := Age(noon, time.Time{}); got != "" {
 		t.Errorf("no time: %q", got)
+	}
+}
+
+// Two lines are not one command (N7): the sidebar shows where a line ends, and
+// status and explain keep the lines.
+func TestAskKeepsLines(t *testing.T) {
+	t.Parallel()
+	r := row(1, "codex", "0.155.1", agents.Blocked, agents.OwnerApproval, time.Second)
+	for _, c := range []struct {
+		d         agents.Dialog
+		line, all string
+	}{
+		{agents.Dialog{Command: "make\n  rm -rf x\n\n"}, "make ⏎ rm -rf x", "make\n  rm -rf x"},
+		{agents.Dialog{Path: "/a b", Prompt: "may I?"}, "/a b", "/a b"},
+		{agents.Dialog{Prompt: "Do you want\n  to go on?"}, "Do you want to go on?", "Do you want to go on?"},
+	} {
+		r.Reading.Dialog = &c.d
+		if got := Asks(r); got != c.line {
+			t.Errorf("in one line %q, want %q", got, c.line)
+		}
+		if got := AskText(r); got != c.all {
+			t.Errorf("%q, want %q", got, c.all)
+		}
 	}
 }

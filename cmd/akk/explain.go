@@ -76,9 +76,9 @@ func (a *app) printExplain(e rpc.Explain, screen []string, answers [][]string) e
 	if d := g.Dialog; d != nil {
 		add("dialog", d.Kind)
 		add("  asks", strings.Join(strings.Fields(d.Prompt), " "))
-		add("  command", strings.Join(strings.Fields(d.Command), " "))
+		table = append(table, textRows("  command", d.Command)...)
 		add("  tool", strings.TrimSpace(d.Server+" "+d.Tool))
-		add("  gets", strings.Join(strings.Fields(d.Arguments), " "))
+		table = append(table, textRows("  gets", d.Arguments)...)
 		add("  path", d.Path)
 		add("  address", d.URL)
 		for _, f := range d.Fields {

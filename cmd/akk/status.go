@@ -69,7 +69,7 @@ func (a *app) printStatus(s rpc.Status) error {
 		add("state", state)
 		add("keys go to", string(r.Reading.Owner))
 		add("composer", string(r.Reading.Composer))
-		add("asks", ui.Asks(*r))
+		table = append(table, textRows("asks", ui.AskText(*r))...)
 		if r.Hold != nil {
 			add("held by", r.Hold.By)
 		}
