@@ -1,6 +1,9 @@
 package panes
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // This file tells doctor how a server's mirrors fare, and which faults of tmux
 // itself one has to live with.
@@ -10,6 +13,7 @@ type Health struct {
 	Transport  Transport
 	Audits     AuditCount
 	Unreadable map[string]string // pane -> why its mirror does not follow it, "; ", the cure
+	WatchOnly  string            // why nothing can be typed here: who else may; "" = it can
 }
 
 // Health implements what doctor asks a Provider for.
@@ -21,6 +25,9 @@ func (s *Server) Health(ctx context.Context) (Health, error) {
 	h := Health{Transport: Control, Audits: a}
 	if s.pipe != nil {
 		h.Transport = Pipe
+	}
+	if err := s.own(); err != nil {
+		h.WatchOnly = err.Error()
 	}
 	s.pub.RLock()
 	defer s.pub.RUnlock()
@@ -49,6 +56,14 @@ type Crash struct {
 	fixed   [2]int // first version without it; 0 = none yet
 }
 
+// Fixed is the first version without it, as "3.6"; "" = none yet.
+func (c Crash) Fixed() string {
+	if c.fixed[0] == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", c.fixed[0], c.fixed[1])
+}
+
 // crashes were reproduced, or read in tmux's source, with the versions that
 // they name.
 var crashes = []Crash{
@@ -57,10 +72,10 @@ var crashes = []Crash{
 	{Issue: "5499", When: "a pane is respawned (respawn-pane, respawn-window) while it writes: a control client has not taken all of it yet", Control: true, fixed: [2]int{3, 8}},
 	{Issue: "5444", When: "several control clients leave at once while panes write", Control: true, Quiet: true, fixed: [2]int{3, 8}},
 	{Issue: "5551", When: "a second popup opens on a control client", Control: true, Quiet: true, from: [2]int{3, 6}},
-	{Issue: "4562", When: "a pane's width changes while it has an empty line that counts as wrapped: a wide character in a pane of one column, or what a program wrote; 3.6 has the mending", fixed: [2]int{3, 6}},
+	{Issue: "4562", When: "a pane's width changes while it has an empty line that counts as wrapped: a wide character in a pane of one column, or what a program wrote", fixed: [2]int{3, 6}},
 	// Our own clients neither attach there nor leave in that way (focus.go,
 	// controlmode/relay.go); what others do beside them can't be kept away.
-	{Issue: "3776", When: "your client attaches to a session, or is the last to leave it, whose active pane is dead (remain-on-exit) and whose program had asked for focus events; akk's clients keep away; 3.5 has the mending", fixed: [2]int{3, 5}},
+	{Issue: "3776", When: "your client attaches to a session, or is the last to leave it, whose active pane is dead (remain-on-exit) and whose program had asked for focus events; akk's clients keep away", fixed: [2]int{3, 5}},
 	{Issue: "3776", When: "a dead pane whose program had asked for focus events becomes the active one when its neighbour is closed, or, with focus-events on, is selected or left", Control: true, fixed: [2]int{3, 5}},
 	{Issue: "window-size", When: "a window is made while window-size is manual for all windows", from: [2]int{3, 3}, fixed: [2]int{3, 4}},
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"akk/bridge/rpc"
 	"akk/panes"
 )
 
@@ -43,14 +44,35 @@ func TestFaultsWithoutAkk(t *testing.T) {
 		state     string
 		says      string
 	}{
-		{panes.Pipe, known, OK, "no known crash that akk's presence makes possible; with or without akk this tmux can crash (#4562: a width changes)"},
-		{panes.Control, append(known, panes.Crash{Issue: "5243", When: "a session dies", Control: true}), Warning, "(#5243: a session dies). akk never"},
-		{panes.Control, append(known, panes.Crash{Issue: "5243", When: "a session dies", Control: true}), Warning, "its successor; with or without akk this tmux can crash (#4562: a width changes)"},
+		{panes.Pipe, known, OK, "no known crash that akk's presence makes possible\nwith or without akk this tmux can crash:\n#4562: a width changes"},
+		{panes.Control, append(known, panes.Crash{Issue: "5243", When: "a session dies", Control: true}), Warning, "its successor\n#5243: a session dies\nwith or without akk this tmux can crash:\n#4562: a width changes"},
 	} {
 		l := faults("3.3a", c.transport, c.known)
 		if l.Status != c.state || !strings.Contains(l.Detail, c.says) || strings.Contains(l.Detail, "a window is made") || (l.Status != OK) != (l.Cure != "") {
 			t.Errorf("%q: %+v", c.transport, l)
 		}
+	}
+}
+
+// A fault is one line, its number is there once, and where it is fixed is said
+// in plain words (N8).
+func TestFaultsOncePerLine(t *testing.T) {
+	l := Crashes("3.3a", panes.Control)
+	for _, issue := range []string{"#5243", "#5499", "#4562", "#3776", "#4980", "#5444"} {
+		if strings.Count(l.Detail, issue) != 1 {
+			t.Errorf("%s in\n%s", issue, l.Detail)
+		}
+	}
+	for _, want := range []string{"\n#4562 (fixed in 3.6): a pane", "\n#3776 (fixed in 3.5): your client", "\n  while a control client is attached, also: a dead pane"} {
+		if !strings.Contains(l.Detail, want) {
+			t.Errorf("want %q in\n%s", want, l.Detail)
+		}
+	}
+	if strings.Contains(l.Detail+l.Cure, "mending") {
+		t.Errorf("%+v", l)
+	}
+	if got := Unique([]rpc.Check{l, {Name: "x"}, l}); len(got) != 2 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -68,6 +90,10 @@ func TestServer(t *testing.T) {
 	if len(lines) != 3 || lines[0].Status != OK || lines[1].Status != Warning || !strings.Contains(lines[1].Detail, "5 audits, 2 mismatches, 1 new syncs") ||
 		lines[2].Status != Warning || !strings.Contains(lines[2].Detail, "%2") || !strings.Contains(lines[2].Cure, "end that one") {
 		t.Errorf("%+v", lines)
+	}
+	lines = Server(t.Context(), "s", mirrors{h: panes.Health{WatchOnly: "another akk daemon types into this server (akk, pid 7): stop it first"}})
+	if len(lines) != 3 || lines[2].Status != Warning || !strings.HasSuffix(lines[2].Detail, "only watches: another akk daemon types into this server (akk, pid 7)") || !strings.Contains(lines[2].Cure, "serve --stop") {
+		t.Errorf("%+v", lines) // N9
 	}
 	lines = Server(t.Context(), "s", mirrors{err: errors.New("gone")})
 	if len(lines) != 1 || lines[0].Status != Failed || lines[0].Cure == "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"akk/bridge/doctor"
 	"akk/bridge/host"
@@ -58,7 +59,7 @@ func newDoctor(a *app) *cobra.Command {
 					checks = append(checks, desk.Checks...)
 				}
 			}
-			return a.printChecks(append(checks, more...))
+			return a.printChecks(doctor.Unique(append(checks, more...)))
 		},
 	}
 	c.Flags().StringVar(&s.Profile, "host-profile", "", "also check this host profile `file`, in this environment; with --host and --host-version")
@@ -79,7 +80,13 @@ func (a *app) printChecks(checks []rpc.Check) error {
 	var table [][]string
 	for _, c := range checks {
 		failed = failed || c.Status == "failed"
-		table = append(table, []string{c.Status, c.Name, c.Detail})
+		for i, l := range strings.Split(c.Detail, "\n") {
+			if i == 0 {
+				table = append(table, []string{c.Status, c.Name, l})
+			} else {
+				table = append(table, []string{"", "", "  " + l})
+			}
+		}
 		if c.Cure != "" {
 			table = append(table, []string{"", "", "cure: " + c.Cure})
 		}

@@ -43,9 +43,13 @@ left, nobody is connected and nothing is owed.`,
 			if err != nil {
 				return err
 			}
+			p, err := daemon.PathsFor(o.StoreDir)
+			if err != nil {
+				return err
+			}
 			panes.PaceCollector()
 			o.Agents = registry.All()
-			o.Attach = attachTmux(cfg.Transport)
+			o.Attach = attachTmux(cfg.Transport, p.Store)
 			if debug {
 				o.Level = slog.LevelDebug
 			}
