@@ -117,6 +117,7 @@ func (t *Terminal) alternateOff(cursor bool) {
 		clear(saved.lines)
 		t.alternate, t.unused = nil, saved
 		t.keeps = saved.keeps
+		t.cy = min(t.cy, t.rows-1) // saved in a higher screen: tmux reads beyond its own there
 		t.resize(cols, rows, true)
 	}
 	t.cx, t.cy = min(t.cx, t.cols-1), min(t.cy, t.rows-1)

@@ -51,11 +51,15 @@ func (t *Terminal) Screen() *Screen {
 		}
 		list[y] = l.pub
 	}
+	if checkTouched != nil {
+		shown := list
+		if shown == nil {
+			shown = old.rows
+		}
+		checkTouched(t, shown)
+	}
 	if list == nil {
 		return old
-	}
-	if checkTouched != nil {
-		checkTouched(t, list)
 	}
 	t.generation++
 	s.rows, s.Generation = list, t.generation

@@ -33,3 +33,28 @@ func TestUntouchedAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestCursorSavedHigher: what 1049 saved in a higher screen than the one that
+// comes back is no place in it.
+func TestCursorSavedHigher(t *testing.T) {
+	type step struct {
+		text       string
+		cols, rows int
+	}
+	for _, steps := range [][]step{
+		{{"", 13, 15}, {"\x1b[24;1H\x1b[?1049h", 46, 2}, {"\x1b[?1049l\x1b[?47h", 14, 4}, {"\x1b[?1049l", 0, 0}},
+		{{"", 48, 17}, {"\x1b[17;14f\x1b[?1049h\x1b[?1047l", 55, 6}, {"\x1b[?47h", 49, 14}, {"\x1b[?1049l", 0, 0}},
+	} {
+		v := New(steps[0].cols, steps[0].rows, Options{})
+		for _, s := range steps[1:] {
+			v.Write([]byte(s.text))
+			v.Screen()
+			if s.cols > 0 {
+				v.Resize(s.cols, s.rows)
+			}
+			if c := v.Screen().Cursor; c.Y < 0 || c.Y >= v.Screen().Rows {
+				t.Errorf("%q: cursor %+v", s.text, c)
+			}
+		}
+	}
+}
