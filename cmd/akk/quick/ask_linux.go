@@ -11,7 +11,7 @@ import (
 const (
 	// patience is how long the daemon may be silent, and after how long nothing
 	// more is waited for: a live one answers in a millisecond.
-	patience = 2 * time.Second
+	patience = time.Second
 	// firstRoom is the first buffer, in bytes: a list of 200 terminals.
 	firstRoom = 512 << 10
 )

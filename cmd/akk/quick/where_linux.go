@@ -20,7 +20,8 @@ const (
 // its keys (config.Config) only these count for one: servers, which are attached
 // beside the own one (app.listJSON, app.attachAll), and store.dir
 // (app.daemonOptions). transport is for a daemon that starts, keys for the
-// sidebar. A backslash could hide their names.
+// sidebar. A backslash could hide their names, and the case of a name's letters
+// is free.
 func settingsDoNot() bool {
 	dir, ok := xdgDir("XDG_CONFIG_HOME", "/.config")
 	if !ok {
@@ -30,7 +31,7 @@ func settingsDoNot() bool {
 	if err != nil {
 		return err == syscall.ENOENT
 	}
-	return !has(b, "servers") && !has(b, "store") && indexByte(b, '\\') < 0
+	return ascii(b) && !has(b, "servers") && !has(b, "store") && indexByte(b, '\\') < 0
 }
 
 // storeDir is the store's folder.
@@ -165,11 +166,34 @@ func readFile(path string, most int) ([]byte, error) {
 
 func has(b []byte, word string) bool {
 	for i := 0; i+len(word) <= len(b); i++ {
-		if string(b[i:i+len(word)]) == word {
+		if same(b[i:i+len(word)], word) {
 			return true
 		}
 	}
 	return false
+}
+
+// same compares without regard to case; word is in lower case.
+func same(b []byte, word string) bool {
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != word[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ascii tells whether b is nothing else; other letters may fold into ours.
+func ascii(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 func itoa(n int) string {

@@ -72,7 +72,7 @@ func TestSettings(t *testing.T) {
 	}
 	for text, want := range map[string]bool{
 		"": true, "transport = \"pipe\"\n[keys]\nup = \"k\"\n": true,
-		"servers = []": false, "[store]": false, "store.dir = \"/x\"": false, `"s\u0065rvers" = ["x"]`: false,
+		"servers = []": false, "[store]": false, "[STORE]\ndir = \"/x\"": false, "SerVers = []": false, "\u017fervers = []": false, "store.dir = \"/x\"": false, `"s\u0065rvers" = ["x"]`: false,
 		config.Example(): false, strings.Repeat("#\n", maxSettings): false,
 	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
