@@ -134,7 +134,7 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 		if s := d.servers[p.Socket]; s != nil {
 			d.mu.Unlock()
 			doc := s.doc()
-			doc.Fresh = fresh
+			doc.Fresh = doc.Fresh || fresh
 			return doc, nil
 		}
 		o := d.opening[p.Socket]
@@ -199,7 +199,7 @@ func (d *Desk) open(socket string, o *opening, same *ServerRecord) {
 		return
 	}
 	ctx, cancel := context.WithCancel(d.ctx)
-	s := &server{desk: d, prov: prov, id: prov.ID(), cancel: cancel, done: make(chan struct{}), panes: map[string]*paneState{}, kick: make(chan struct{}, 1)}
+	s := &server{desk: d, prov: prov, id: prov.ID(), cancel: cancel, done: make(chan struct{}), since: d.now(), panes: map[string]*paneState{}, kick: make(chan struct{}, 1)}
 	for _, i := range prov.Panes() {
 		s.info(i)
 	}

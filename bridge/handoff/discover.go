@@ -23,6 +23,9 @@ const (
 	// scanGap is the least time between two looks at one pane without an agent
 	// that keeps printing.
 	scanGap = time.Second
+	// scanLatest is the most between them while it goes on writing: a script that
+	// starts an agent stays the program in front.
+	scanLatest = 5 * time.Second
 )
 
 // rescans after a reason to look: a wrapper (npm's node) needs a while until
@@ -42,6 +45,7 @@ type server struct {
 	id     panes.ServerID
 	cancel context.CancelFunc
 	done   chan struct{}
+	since  time.Time // of the attach
 
 	mu    sync.Mutex
 	panes map[string]*paneState
@@ -163,6 +167,9 @@ func (s *server) output(u panes.Update) {
 	if quiet || now.Sub(p.looked) >= scanGap {
 		if g := foregroundGroup(p.info.PanePID); g == 0 || g != p.group || quiet {
 			s.want(p, now)
+		} else if len(p.due) == 0 && now.Sub(p.looked) >= scanLatest {
+			p.due = append(p.due, now)
+			s.poke()
 		}
 	}
 }
@@ -173,6 +180,11 @@ func (s *server) want(p *paneState, now time.Time) {
 	for _, d := range rescans {
 		p.due = append(p.due, now.Add(d))
 	}
+	s.poke()
+}
+
+// poke has the plan of looks read again.
+func (s *server) poke() {
 	select {
 	case s.kick <- struct{}{}:
 	default:
@@ -368,6 +380,10 @@ func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal
 	return t
 }
 
+// freshFor is how long after the attach the first looks take at most: who asks
+// then may hear of no agent yet.
+const freshFor = 2 * time.Second
+
 func (s *server) doc() rpc.Server {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -388,5 +404,6 @@ func (s *server) doc() rpc.Server {
 	if s.gone {
 		out.State = "gone"
 	}
+	out.Fresh = s.desk.now().Sub(s.since) < freshFor
 	return out
 }

@@ -81,7 +81,7 @@ type Server struct {
 	// Recordings are panes that play one; they are no agents.
 	Recordings int    `json:"recordings,omitempty"`
 	State      string `json:"state"` // attached | gone
-	// Fresh: this attach was the first; its panes are being looked at.
+	// Fresh: it was attached just now; its panes are being looked at.
 	Fresh bool `json:"fresh,omitempty"`
 }
 
