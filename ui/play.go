@@ -19,8 +19,8 @@ const maxPause = 3 * time.Second
 
 // Reset gives a terminal back what a recording may have switched: alternate
 // screen, bracketed paste, focus events, mouse, synchronized update, kitty
-// keys, cursor, attributes.
-const Reset = "\x1b[?2026l\x1b[?1049l\x1b[?2004l\x1b[?1004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[<u\x1b[>4;0m\x1b[r\x1b[?25h\x1b[0m"
+// keys, scroll region (the cursor stays), cursor, attributes.
+const Reset = "\x1b[?2026l\x1b[?1049l\x1b[?2004l\x1b[?1004l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[<u\x1b[>4;0m\x1b7\x1b[r\x1b8\x1b[?25h\x1b[0m"
 
 // Play writes the clips at their times, speed times as fast (1 = as recorded,
 // 0 = at once). It ends early with ctx.

@@ -20,6 +20,7 @@ const sizeWait = 2 * time.Second
 func (a *app) play(ctx context.Context, in io.Reader, name string, speed float64) error {
 	ctx, restore := a.untilKey(ctx)
 	defer restore()
+	defer a.tidy()
 	err := a.playOnce(ctx, in, name, speed)
 	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errKey) {
 		return nil
@@ -53,6 +54,14 @@ func (a *app) untilKey(ctx context.Context) (context.Context, func()) {
 	}
 }
 
+// tidy gives the terminal back what recordings have switched.
+func (a *app) tidy() {
+	if _, tty := terminal(a.out); tty {
+		_, _ = io.WriteString(a.out, ui.Reset+"\r\n")
+	}
+}
+
+// playOnce leaves the last picture as it was drawn, its cursor included.
 func (a *app) playOnce(ctx context.Context, in io.Reader, name string, speed float64) error {
 	rd, err := cast.NewReader(in)
 	if err != nil {
@@ -85,7 +94,6 @@ func (a *app) playOnce(ctx context.Context, in io.Reader, name string, speed flo
 	if !fits() {
 		a.note("the recording is %dx%d, bigger than this terminal: it will look broken\r", rd.Header.Width, rd.Header.Height)
 	}
-	defer io.WriteString(a.out, ui.Reset+"\r\n")
 	if _, err := io.WriteString(a.out, ui.Reset+"\x1b[2J\x1b[H"); err != nil {
 		return err
 	}

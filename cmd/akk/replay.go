@@ -153,6 +153,7 @@ func (a *app) playDemo(ctx context.Context, name string, speed float64) error {
 	}
 	ctx, restore := a.untilKey(ctx)
 	defer restore()
+	defer a.tidy()
 	for {
 		if err := a.playOnce(ctx, bytes.NewReader(b), name, speed); err != nil && ctx.Err() == nil {
 			return err
