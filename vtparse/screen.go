@@ -26,8 +26,8 @@ type Screen struct {
 }
 
 // Cursor is the text cursor. X may equal Cols: a pending wrap. It may be larger
-// when the alternate screen became narrower and nothing was drawn since: tmux
-// leaves it where it was.
+// when the alternate screen became narrower and nothing was drawn since, and 2
+// behind a wide character in one column: tmux leaves it there.
 type Cursor struct {
 	X, Y    int
 	Visible bool // DECTCEM
