@@ -16,7 +16,7 @@ func newCallbacks(a *app) *cobra.Command {
 		Use:   "callbacks",
 		Short: "What hosts were told, and what could not be delivered",
 		Args:  cobra.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:  func(c *cobra.Command, _ []string) error { return needsOne(c) },
 	}
 	c.AddCommand(newCallbacksList(a), newCallbacksRetry(a))
 	return c
@@ -29,6 +29,9 @@ func newCallbacksList(a *app) *cobra.Command {
 		Short: "List deliveries, newest first: those that are not settled",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkLimit(c, p.Limit); err != nil {
+				return err
+			}
 			d, _, err := a.connect(c.Context())
 			if err != nil {
 				return err

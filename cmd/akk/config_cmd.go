@@ -14,7 +14,7 @@ func newConfig(a *app) *cobra.Command {
 		Use:   "config",
 		Short: "The settings file: where it is, whether it is valid, an example",
 		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return usagef("config needs one of: path, check, example") },
+		RunE:  func(c *cobra.Command, _ []string) error { return needsOne(c) },
 	}
 	path := func() string {
 		if a.configPath != "" {

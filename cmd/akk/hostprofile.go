@@ -23,9 +23,7 @@ func newHostProfile(a *app) *cobra.Command {
 		Use:   "host-profile",
 		Short: "Host profiles: how a Host's bridge knows its session and is called back",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return usagef("host-profile needs one of: example, schema, validate, list, doctor")
-		},
+		RunE:  func(c *cobra.Command, _ []string) error { return needsOne(c) },
 	}
 	c.AddCommand(
 		&cobra.Command{Use: "example [ID]", Short: "Print a profile to begin with, or a shipped one", Args: cobra.MaximumNArgs(1), RunE: func(_ *cobra.Command, args []string) error {

@@ -67,8 +67,5 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	a := &app{in: in, out: out, errs: errs}
 	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetIn(in)
-	root.SetOut(out)
-	root.SetErr(errs)
 	return a.exit(root.ExecuteContext(ctx))
 }

@@ -16,6 +16,9 @@ func newRespond(a *app) *cobra.Command {
 		Short: "Answer a task that waits for its sender, in the same turn",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkWait(wait); err != nil {
+				return err
+			}
 			text, err := a.request(c.Context(), args[1:])
 			if err != nil {
 				return err

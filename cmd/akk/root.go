@@ -1,11 +1,6 @@
 package main
 
-import (
-	"errors"
-	"strings"
-
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 // newRoot declares the program: global flags and the list of commands.
 func newRoot(a *app) *cobra.Command {
@@ -47,37 +42,10 @@ ID is a full terminal id, a pane ("%3"), or a short ref as ` + "`akk list`" + ` 
 		newRecord(a), newReplay(a), newDemo(a), newCertify(a),
 		newServe(a), newHostBridge(a), newHostProfile(a), newHostCallback(a), newDoctor(a), newConfig(a), newVersion(a), newMan(a),
 	)
+	root.SetIn(a.in) // completion takes it as it is now
+	root.SetOut(a.out)
+	root.SetErr(a.errs)
+	ownWords(root)
 	usageErrors(root)
 	return root
-}
-
-// usageErrors marks every error about the command line itself, so that it
-// gives exit code 2 and names the help of its command.
-func usageErrors(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if strings.Contains(c.Use, "TEXT") {
-			err = &failure{err.Error(), "put -- before a text that begins with -, as in `akk send ID -- TEXT`; for the options see `akk " + c.Name() + " --help`", err}
-		}
-		return &usage{err, c.CommandPath()}
-	})
-	if args := c.Args; args != nil {
-		c.Args = func(c *cobra.Command, a []string) error {
-			if err := args(c, a); err != nil {
-				return &usage{err, c.CommandPath()}
-			}
-			return nil
-		}
-	}
-	if run := c.RunE; run != nil {
-		c.RunE = func(c *cobra.Command, a []string) error {
-			err := run(c, a)
-			if u, ok := errors.AsType[*usage](err); ok && u.command == "" {
-				u.command = c.CommandPath()
-			}
-			return err
-		}
-	}
-	for _, sub := range c.Commands() {
-		usageErrors(sub)
-	}
 }

@@ -30,6 +30,9 @@ prompt is empty and gets the keys; once a byte has gone out nothing is repeated.
 Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkWait(wait); err != nil {
+				return err
+			}
 			text, err := a.request(c.Context(), args[1:])
 			if err != nil {
 				return err

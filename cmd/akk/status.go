@@ -18,6 +18,9 @@ func newStatus(a *app) *cobra.Command {
 		Short: "What one agent does, and what has become of the last task",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkWait(wait); err != nil {
+				return err
+			}
 			d, srv, err := a.connectSettled(c.Context())
 			if err != nil {
 				return err

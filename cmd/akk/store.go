@@ -27,7 +27,7 @@ func newStore(a *app) *cobra.Command {
 		Long: `With a running daemon the daemon does it; without one it is done here, under the
 store's lock. No daemon is started for it, and no store is made.`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error { return needsOne(c) },
 	}
 	c.AddCommand(newStoreCheck(a), newStoreExport(a), newStoreCompact(a))
 	return c

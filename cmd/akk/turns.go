@@ -17,6 +17,9 @@ func newTurns(a *app) *cobra.Command {
 		Short: "List the tasks that were sent, newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := checkLimit(c, p.Limit); err != nil {
+				return err
+			}
 			d, _, err := a.connect(c.Context())
 			if err != nil {
 				return err
