@@ -97,10 +97,10 @@ func Parse(path string, text []byte) (Config, error) {
 	if err != nil {
 		p := &Problem{Path: path, What: err.Error(), Cure: "compare it with `akk config example`"}
 		if pe, ok := errors.AsType[toml.ParseError](err); ok {
-			p.Line, p.What = pe.Position.Line, pe.Message
+			p.Line, p.What = faultLine(text, pe), ends.Replace(pe.Message)
 		} else if m := typeError().FindStringSubmatch(p.What); m != nil {
 			p.Line, _ = strconv.Atoi(m[1])
-			p.What = m[2] + ": " + m[3]
+			p.What = m[2] + ": " + typeWords(m[3])
 		}
 		return Config{}, p
 	}

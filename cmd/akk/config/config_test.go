@@ -23,7 +23,15 @@ func TestParse(t *testing.T) {
 		{"unknown table", "\n[colours]\nred = 1\n", `unknown key "colours"`, 2},
 		{"dotted", "keys.x = 1\n", `unknown key "keys.x"`, 1},
 		{"not TOML", "servers = [\nwhat", "", 2},
-		{"wrong type", "transport = 3\n", "", 1},
+		{"wrong type", "transport = 3\n", "transport: a number where a text in quotes is needed", 1}, // N12
+		{"no list", "\nservers = \"a\"\n", `servers: a text where a list, as ["a", "b"], is needed`, 2},
+		{"a number in a list", "servers = [1]\n", "servers: a number where a text in quotes is needed", 1},
+		{"no table", "keys = []\n", "keys: a list where a table, as [name], is needed", 1},
+		{"yes or no", "keys.up = true\n", "keys.up: true or false where a text", 1},
+		{"a line that ends early", "[keys\nup = \"k\"\n", "to end table name, but the line ends", 1}, // N15
+		{"a later one", "servers = []\n[keys\n\nup = \"k\"\n", "but the line ends", 2},
+		{"a file that ends early", "[keys", "but the file ends", 1},
+		{"no value", "transport =\nservers = []\n", "expected value, but the line ends", 1},
 		{"pipe", "transport = \"pipe\"\n", "", 0},
 		{"no transport", "\ntransport = \"pigeon\"\n", `"pigeon" is not a transport`, 2},
 		{"relative server", "servers = [\"a/b\"]\n", `"a/b" names no tmux server`, 1},
