@@ -107,7 +107,7 @@ func arguments(t *tool, raw json.RawMessage, schema *jsonschema.Resolved, known 
 		}
 	}
 	if err := schema.Validate(args); err != nil {
-		return nil, badArguments(t, "%s", strings.TrimPrefix(err.Error(), "validating root: "))
+		return nil, invalid(t, err)
 	}
 	return args, nil
 }

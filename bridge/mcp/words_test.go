@@ -1,6 +1,10 @@
 package mcp
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 // A Host is told its tools, and what only its user can do as that.
 func TestHostWords(t *testing.T) {
@@ -21,6 +25,31 @@ func TestHostWords(t *testing.T) {
 	} {
 		if got := hostWords(cli); got != want {
 			t.Errorf("%q\n got %q\nwant %q", cli, got, want)
+		}
+	}
+}
+
+// Arguments that don't fit are told in plain words, with what to do (N12).
+func TestInvalidArguments(t *testing.T) {
+	d := &wholeDesk{}
+	cs := connect(t, Options{Desk: d}, nil)
+	for _, c := range []struct{ tool, args, want string }{
+		{"send", `{"terminal_id":"%3","request":"x"}`, `"%3" is no terminal_id` + "\n"},
+		{"send", `{"terminal_id":"%3","request":"x"}`, "take it in full from the list (agent_knock_knock_list); nothing was done"},
+		{"renew", `{"turn_id":"@12ab"}`, `"@12ab" is no turn_id` + "\n"},
+		{"unwatch", `{"watch_id":"7"}`, "take it in full from the answer to agent_knock_knock_watch"},
+		{"unwatch", `{}`, "watch_id is missing\n"},
+		{"set_model", `{"terminal_id":"` + termID + `"}`, `"model" "reasoning_effort" are missing`},
+		{"list", `{"all":"yes"}`, "all is of type string, it must be of type boolean\n"},
+		{"list", `{"agent":"emacs"}`, "agent is emacs, it must be one of: codex claude\n"},
+		{"list", `{"idleTimeoutMinutes":0}`, "idleTimeoutMinutes is 0, it must be more than 0\n"},
+		{"status", `{"turn_id":"turn-1","wait_seconds":99}`, "wait_seconds is 99, it must be at most "},
+		{"cancel", `{"conversation_id":""}`, "conversation_id is empty\n"},
+		{"respond_interaction", `{"watch_id":"` + watchID + `","interaction_id":"ti_1","answers":[{"question_id":" ","response_kind":"confirm","confirm":true}]}`, `" " is no answers.question_id` + "\n"},
+	} {
+		got := textOf(callTool(t, cs, c.tool, json.RawMessage(c.args)))
+		if !strings.Contains(got, c.want) || strings.Contains(got, "validating") || strings.Contains(got, "regular expression") || d.got != nil {
+			t.Errorf("%s %s: %s, want %q", c.tool, c.args, got, c.want)
 		}
 	}
 }
