@@ -45,4 +45,6 @@ func TestCuresLead(t *testing.T) {
 	})
 	_, err = b.send("", "hello")
 	cure(err, "only recordings play", "start codex or claude")
+	_, err = b.desk.Cancel(t.Context(), human, rpc.CancelParams{ID: p.id}) // N14: it is no send
+	cure(err, "a recording plays in this pane", "choose a pane where an agent runs: akk list")
 }

@@ -78,13 +78,13 @@ func paneMissing(f Facts) (out []Missing, end bool) {
 		add("exited", "start the agent again", "the agent has exited")
 		return out, true
 	case i.Demo != "":
-		add("demo", "send to a pane where an agent runs", "a recording plays in this pane (%s), no agent reads it", i.Demo)
+		add("demo", "choose a pane where an agent runs: akk list", "a recording plays in this pane (%s), no agent reads it", i.Demo)
 		return out, true
 	case i.Dead:
 		add("dead", "respawn or close the pane", "the pane is dead")
 	}
 	if i.InMode {
-		add("mode", "leave copy mode in the pane (q), then send again", "the pane is in copy mode: a human is reading there")
+		add("mode", "leave copy mode in the pane (q), then try again", "the pane is in copy mode: a human is reading there")
 	}
 	if i.Synced {
 		add("synchronized", "turn synchronize-panes off in that window", "synchronize-panes is on: the text would go to every pane of the window")

@@ -182,7 +182,7 @@ func (d *Desk) sendTarget(p rpc.SendParams) (*view, *rpc.Error) {
 				return nil, err
 			} else if pn.view == nil {
 				if pn.info.Demo != "" {
-					return nil, refused("send to a pane where an agent runs", "a recording plays in pane %s, no agent reads it", p.ID)
+					return nil, refused("choose a pane where an agent runs: akk list", "a recording plays in pane %s, no agent reads it", p.ID)
 				}
 				return nil, refused("start codex or claude in it, or name another pane", "no agent runs in pane %s (%s); nothing was typed", p.ID, pn.info.Command)
 			}

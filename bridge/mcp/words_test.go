@@ -19,9 +19,10 @@ func TestHostWords(t *testing.T) {
 		"send to the terminal itself: akk send %3":                    "send to the terminal itself: call agent_knock_knock_send with the terminal_id of pane %3",
 		"do not send it again; look at the pane: akk screen %3":       "do not send it again; ask the user to look at pane %3",
 		"decide: akk close turn-1 --reason superseded_by_human_context_switch gives that turn up; or bring the agent back to its conversation": "decide: agent_knock_knock_close with turn_id turn-1 and reason superseded_by_human_context_switch gives that turn up; or bring the agent back to its conversation",
-		"run `akk doctor`":                      "ask the user to run `akk doctor`",
-		"name the id that `akk watch` returned": "name the watch_id that agent_knock_knock_watch returned",
-		"try again in a moment":                 "try again in a moment",
+		"choose a pane where an agent runs: akk list": "choose a pane where an agent runs: call agent_knock_knock_list",
+		"run `akk doctor`":                            "ask the user to run `akk doctor`",
+		"name the id that `akk watch` returned":       "name the watch_id that agent_knock_knock_watch returned",
+		"try again in a moment":                       "try again in a moment",
 	} {
 		if got := hostWords(cli); got != want {
 			t.Errorf("%q\n got %q\nwant %q", cli, got, want)
