@@ -20,8 +20,12 @@ func newList(a *app) *cobra.Command {
 		Short:   "List the agents that run in tmux panes, those that need you first",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if c.Flags().Changed("status") && !knownStatus(p.Status) {
-				return usagef("--status %q is no status of a task or a watch, use one of: %s", p.Status, strings.Join(statuses(), ", "))
+			if c.Flags().Changed("status") {
+				own, ok := statusNamed(p.Status)
+				if !ok {
+					return usagef("--status %q is no status of a task or a watch, use one of: %s", p.Status, strings.Join(statuses(), ", "))
+				}
+				p.Status = own
 			}
 			if a.json {
 				return a.listJSON(c.Context(), p)

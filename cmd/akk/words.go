@@ -134,11 +134,26 @@ func warning(s string) string {
 	return s
 }
 
-// statuses are what a list can be narrowed to.
+// typedStatuses are a human's words for statuses whose own ones say nothing to
+// him; the contract's own are taken, too.
+var typedStatuses = map[string]string{"waiting_for_host": "waiting_for_openclaw"}
+
+// statuses are what a list can be narrowed to, as a human is told them.
 func statuses() []string {
 	all := slices.Concat(slices.Collect(maps.Keys(turnStatuses)), slices.Collect(maps.Keys(watchStatuses)))
+	for typed, own := range typedStatuses {
+		all[slices.Index(all, own)] = typed
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-func knownStatus(s string) bool { return slices.Contains(statuses(), s) }
+// statusNamed is the contract's word for one that a human typed; false = none.
+func statusNamed(s string) (string, bool) {
+	if own, ok := typedStatuses[s]; ok {
+		return own, true
+	}
+	_, turn := turnStatuses[s]
+	_, watch := watchStatuses[s]
+	return s, turn || watch
+}

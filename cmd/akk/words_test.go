@@ -118,3 +118,21 @@ func TestWordsByStage(t *testing.T) {
 		}
 	}
 }
+
+// A human types waiting_for_host, a script the contract's word (N15).
+func TestStatusNamed(t *testing.T) {
+	for typed, want := range map[string]string{"waiting_for_host": "waiting_for_openclaw", "waiting_for_openclaw": "waiting_for_openclaw", "idle": "idle", "timed_out": "timed_out", "foo": ""} {
+		if got, ok := statusNamed(typed); ok != (want != "") || ok && got != want {
+			t.Errorf("%s: %q %v", typed, got, ok)
+		}
+	}
+	all := statuses()
+	for _, s := range all {
+		if _, ok := statusNamed(s); !ok || strings.Contains(s, "openclaw") {
+			t.Errorf("%s is offered", s)
+		}
+	}
+	if len(all) != 11 {
+		t.Errorf("%d are offered: %q", len(all), all)
+	}
+}
