@@ -48,3 +48,17 @@ func TestCuresLead(t *testing.T) {
 	_, err = b.desk.Cancel(t.Context(), human, rpc.CancelParams{ID: p.id}) // N14: it is no send
 	cure(err, "a recording plays in this pane", "choose a pane where an agent runs: akk list")
 }
+
+// A refusal is one line; a command of two lines is not told as one command (N7).
+func TestDialogInASentence(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]*agents.Dialog{
+		": make ⏎ rm -rf x":       {Command: "make\n  rm -rf x\n"},
+		": Do you want to go on?": {Prompt: "Do you want\n  to go on?"},
+		"":                        nil,
+	} {
+		if got := dialogText(d); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -223,11 +223,22 @@ func dialogText(d *agents.Dialog) string {
 	case d == nil:
 		return ""
 	case d.Command != "":
-		return ": " + clip(redact(d.Command), 120)
+		return ": " + clip(inSentence(redact(d.Command)), 120)
 	case d.Prompt != "":
-		return ": " + clip(redact(d.Prompt), 120)
+		return ": " + clip(strings.Join(strings.Fields(redact(d.Prompt)), " "), 120)
 	}
 	return ""
+}
+
+// inSentence shows where a command's lines end: two lines are not one command.
+func inSentence(command string) string {
+	var out []string
+	for l := range strings.Lines(command) {
+		if l = strings.TrimSpace(l); l != "" {
+			out = append(out, l)
+		}
+	}
+	return strings.Join(out, " ⏎ ")
 }
 
 // since says for how long, "" if not known.
