@@ -111,6 +111,9 @@ func (t *terminal) moveHold(take bool, note string, then func(error)) rpc.HoldRe
 	if open := t.openTurn(); open != nil {
 		res.TurnID = open.ID
 	}
+	if take && t.onTheWay > 0 {
+		t.arrived, then = bothThen(t.arrived, then)
+	}
 	if !changed {
 		then(nil)
 		return res
@@ -127,9 +130,6 @@ func (t *terminal) moveHold(take bool, note string, then func(error)) rpc.HoldRe
 		if soft {
 			note = "a human was typing"
 		}
-	}
-	if take && t.onTheWay > 0 {
-		t.arrived, then = bothThen(t.arrived, then)
 	}
 	t.holdChanged(change, note, then)
 	t.step(Event{Kind: EvFacts}) // a send between text and Enter stops here
