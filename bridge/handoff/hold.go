@@ -114,8 +114,9 @@ func (t *terminal) moveHold(take bool, note string, then func(error)) rpc.HoldRe
 	if take && t.onTheWay > 0 {
 		t.arrived, then = bothThen(t.arrived, then)
 	}
-	if !changed {
-		then(nil)
+	if !changed { // it may not be durable yet
+		rec, id := t.holdRecord(), holdID(t.key)
+		t.desk.writer.Do(func(tx *store.Tx) error { return putHold(tx, id, rec) }, then)
 		return res
 	}
 	soft := t.facts.Hold != nil && t.facts.Hold.Soft
@@ -150,15 +151,33 @@ func bothThen(list []func(), then func(error)) ([]func(), func(error)) {
 	return append(list, one), func(err error) { failed = err; one() }
 }
 
+// holdRecord is what is kept of the hold, nil: nothing.
+func (t *terminal) holdRecord() *HoldRecord {
+	if h := t.facts.Hold; h != nil && !h.Soft {
+		return &HoldRecord{Key: t.key, Hold: *h}
+	}
+	return nil
+}
+
+func putHold(tx *store.Tx, id string, rec *HoldRecord) error {
+	_, rev, err := holds.Get(tx, id)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
+		return err
+	case rec != nil:
+		_, err = holds.Put(tx, id, *rec, rev)
+		return err
+	case rev != 0:
+		return holds.Delete(tx, id, rev)
+	}
+	return nil
+}
+
 // holdChanged makes a hold durable and tells it, once for each Turn that it
 // concerns; the Turns are marked.
 func (t *terminal) holdChanged(change, reason string, then func(error)) {
 	d, now := t.desk, t.desk.now()
-	var rec *HoldRecord
-	if h := t.facts.Hold; h != nil && !h.Soft {
-		rec = &HoldRecord{Key: t.key, Hold: *h}
-	}
-	id := holdID(t.key)
+	rec, id := t.holdRecord(), holdID(t.key)
 	var events []rpc.Event
 	base := rpc.Event{Time: now, Type: "hold", Change: change, TerminalID: t.publicID(), Pane: t.facts.Info.Pane, Socket: t.srv.id.Socket, Agent: string(t.agent.Kind()), Demo: t.facts.Info.Demo, Reason: reason}
 	type marked struct {
@@ -188,18 +207,8 @@ func (t *terminal) holdChanged(change, reason string, then func(error)) {
 		events = append(events, base)
 	}
 	d.writer.Do(func(tx *store.Tx) error {
-		_, rev, err := holds.Get(tx, id)
-		switch {
-		case err != nil && !errors.Is(err, store.ErrNotFound):
+		if err := putHold(tx, id, rec); err != nil {
 			return err
-		case rec != nil:
-			if _, err := holds.Put(tx, id, *rec, rev); err != nil {
-				return err
-			}
-		case rev != 0:
-			if err := holds.Delete(tx, id, rev); err != nil {
-				return err
-			}
 		}
 		for _, m := range marks {
 			have, rev, err := turns.Get(tx, m.turn.ID)
