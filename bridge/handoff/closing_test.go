@@ -314,3 +314,21 @@ func TestRespondRefused(t *testing.T) {
 		t.Fatalf("%+v %+v", d, effs)
 	}
 }
+
+// A Turn that was given up stays so when the log shows later that the agent has
+// its text: that is told, nobody waits for its end, and no decision about it
+// stands in the way (R172).
+func TestClosedThenAccepted(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	for _, was := range []string{"", OutcomeUncertain, OutcomeNotAccepted} {
+		d := Dispatch{Phase: PhaseWatch, Turn: Turn{ID: "turn-1", Stage: StageEntered, Dispatched: true, Entered: true, Hash: "h", Outcome: was}}
+		d, _ = d.closeAs(now, "closed by request")
+		d, effects := d.log(Event{Kind: EvLog, Now: now.Add(time.Second), Logs: []agents.LogEvent{{Kind: agents.LogAccepted, Hash: "h", SessionID: "s", TurnID: "n", Time: now}}})
+		if x := d.Turn; x.open() || x.Outcome != OutcomeClosed || x.Stage != StageAccepted || x.AcceptedAt == nil || x.ClosedAt == nil || d.Phase != PhaseDone || len(effects) != 1 {
+			t.Errorf("%q: %+v %v", was, d, effects)
+		}
+		if d, effects = d.log(Event{Kind: EvLog, Now: now.Add(time.Minute), Logs: []agents.LogEvent{{Kind: agents.LogCompleted, SessionID: "s", TurnID: "n"}}}); len(effects) != 0 || d.Turn.Outcome != OutcomeClosed {
+			t.Errorf("%q: its end changes %+v %v", was, d, effects)
+		}
+	}
+}

@@ -87,10 +87,14 @@ func (d Dispatch) accepted(l agents.LogEvent, e Event) Dispatch {
 	if t.IsZero() {
 		t = e.Now
 	}
-	d.Phase = PhaseRunning
 	d.Turn.Stage, d.Turn.AcceptedAt = StageAccepted, &t
-	d.Turn.Outcome, d.Turn.Reason, d.Turn.EndedAt = "", "", nil
 	d.Turn.NativeTurn, d.Turn.NativeID = l.TurnID, l.SessionID
+	if d.Turn.ClosedAt != nil { // given up before: it is not taken up again by itself
+		d.Turn.Outcome, d.Turn.Reason = OutcomeClosed, d.Turn.Closed
+		return d
+	}
+	d.Phase = PhaseRunning
+	d.Turn.Outcome, d.Turn.Reason, d.Turn.EndedAt = "", "", nil
 	return d
 }
 
