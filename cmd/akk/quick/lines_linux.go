@@ -47,7 +47,8 @@ func attached(line []byte, socket string) (found bool) {
 		}
 		s, ok := c.text()
 		if !ok || !c.lit(`,"pid":`) || !c.digits() || !c.lit(`,"start":"`) || !c.skip() || !c.lit(`,"version":"`) || !c.skip() ||
-			!c.lit(`,"panes":`) || !c.digits() || !c.lit(`,"agents":`) || !c.digits() || !c.lit(`,"state":"`) {
+			!c.lit(`,"panes":`) || !c.digits() || !c.lit(`,"agents":`) || !c.digits() ||
+			c.lit(`,"recordings":`) && !c.digits() || !c.lit(`,"state":"`) {
 			return false
 		}
 		state, ok := c.text()

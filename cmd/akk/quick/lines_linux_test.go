@@ -67,16 +67,17 @@ func TestDoor(t *testing.T) {
 		only    bool
 		want    bool
 	}{
-		"one":       {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, Version, false, true},
-		"long":      {desk{list: full, servers: []rpc.Server{server("/a", "attached"), server("/tmp/tmux-0/default", "attached"), server("/b", "gone")}}, Version, true, true},
-		"none":      {desk{}, Version, false, false},
-		"no list":   {desk{servers: []rpc.Server{}}, Version, false, false},
-		"other":     {desk{servers: []rpc.Server{server("/tmp/tmux-0/def", "attached"), server("/tmp/tmux-0/default2", "attached")}}, Version, false, false},
-		"gone":      {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "gone")}}, Version, false, false},
-		"odd":       {desk{servers: []rpc.Server{server("/é\"", "attached"), server("/tmp/tmux-0/default", "attached")}}, Version, false, false},
-		"error":     {desk{err: &rpc.Error{Code: rpc.CodeInternal, Message: "no"}, servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, Version, false, false},
-		"version":   {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, Version + "1", false, false},
-		"no number": {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, "", false, false},
+		"one":        {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, Version, false, true},
+		"long":       {desk{list: full, servers: []rpc.Server{server("/a", "attached"), server("/tmp/tmux-0/default", "attached"), server("/b", "gone")}}, Version, true, true},
+		"none":       {desk{}, Version, false, false},
+		"recordings": {desk{servers: []rpc.Server{{Socket: "/tmp/tmux-0/default", PID: 7, Start: time.Now(), Version: "3.3a", Panes: 12, Recordings: 4, State: "attached"}}}, Version, false, true},
+		"no list":    {desk{servers: []rpc.Server{}}, Version, false, false},
+		"other":      {desk{servers: []rpc.Server{server("/tmp/tmux-0/def", "attached"), server("/tmp/tmux-0/default2", "attached")}}, Version, false, false},
+		"gone":       {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "gone")}}, Version, false, false},
+		"odd":        {desk{servers: []rpc.Server{server("/é\"", "attached"), server("/tmp/tmux-0/default", "attached")}}, Version, false, false},
+		"error":      {desk{err: &rpc.Error{Code: rpc.CodeInternal, Message: "no"}, servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, Version, false, false},
+		"version":    {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, Version + "1", false, false},
+		"no number":  {desk{servers: []rpc.Server{server("/tmp/tmux-0/default", "attached")}}, "", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := c.desk
