@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv("AKK_TEST_DAEMON") != "" {
 		dieAt(os.Getenv("AKK_TEST_CRASH"), os.Getenv("AKK_TEST_POINTS"))
-		o := Options{StoreDir: os.Args[1], Version: os.Getenv("AKK_TEST_VERSION"), Grace: 300 * time.Millisecond, Attach: openTmux, Agents: []agents.Agent{playerAgent{}}}
+		o := Options{StoreDir: os.Args[1], Version: os.Getenv("AKK_TEST_VERSION"), Grace: time.Second, Attach: openTmux, Agents: []agents.Agent{playerAgent{}}}
 		if err := Run(context.Background(), o); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -96,6 +96,7 @@ func TestEnsureStartsOne(t *testing.T) {
 	o := home(t)
 	var wg sync.WaitGroup
 	pids := make([]int, 6)
+	clients := make([]*rpc.Client, len(pids)) // they stay until all are there: a daemon that nobody needs ends
 	for i := range pids {
 		wg.Go(func() {
 			socket, err := Ensure(t.Context(), o)
@@ -108,11 +109,15 @@ func TestEnsureStartsOne(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			pids[i] = c.Hello().PID
-			_ = c.Close()
+			pids[i], clients[i] = c.Hello().PID, c
 		})
 	}
 	wg.Wait()
+	for _, c := range clients {
+		if c != nil {
+			_ = c.Close()
+		}
+	}
 	for _, pid := range pids {
 		if pid == 0 || pid != pids[0] {
 			t.Fatalf("daemons: %v", pids)
