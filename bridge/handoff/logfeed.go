@@ -23,6 +23,10 @@ const (
 	// only every half second (codex.recheck): the one look that would find it may
 	// be the one after the last poke.
 	lastLook = 600 * time.Millisecond
+	// seekMost is how long the looks after it are apart at most, each twice as far
+	// as the one before: on a loaded machine an agent writes its first line long
+	// after it has drawn its answer, and the file may be one that nobody watches.
+	seekMost = 30 * time.Second
 	// rivalWait is how long the other logs of a process with several are given
 	// to take the same text, so that it is seen to be in one only (R49).
 	rivalWait = 250 * time.Millisecond
@@ -88,7 +92,7 @@ func (f *feeder) run(ctx context.Context) {
 	defer f.close()
 	again := time.NewTimer(0) // the first look
 	defer again.Stop()
-	last := time.NewTimer(lastLook)
+	last, seek := time.NewTimer(lastLook), lastLook
 	defer last.Stop()
 	var searched, hurryUntil time.Time
 	look := func(now time.Time, force bool) {
@@ -118,9 +122,12 @@ func (f *feeder) run(ctx context.Context) {
 		case <-last.C:
 			polled = time.Now()
 			look(polled, false)
+			seek = min(2*seek, seekMost)
+			last.Reset(seek)
 		case <-f.pokes:
 			now := time.Now()
-			last.Reset(lastLook)
+			seek = lastLook
+			last.Reset(seek)
 			if wait := pollGap - now.Sub(polled); wait > 0 {
 				again.Reset(wait)
 				continue

@@ -78,3 +78,51 @@ func TestFeederLooksOnceMore(t *testing.T) {
 		}
 	})
 }
+
+// A file that comes long after the last sign of life is found too: the agent's
+// session would stay unknown, and no callback reach its pane.
+func TestFeederGoesOnLooking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var begun atomic.Bool
+		var looks atomic.Int32
+		got := make(chan struct{}, 1)
+		files := newFileWatch(slog.New(slog.DiscardHandler))
+		files.tried = true
+		f := newFeeder(lateLog{codex.Agent{}, &begun, &looks}, agents.Process{PID: 1}, files, slog.New(slog.DiscardHandler), func(u *logUpdate) {
+			if len(u.events) > 0 {
+				got <- struct{}{}
+			}
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer func() { cancel(); <-f.done }()
+		go f.run(ctx)
+		f.poke()
+		time.Sleep(20 * time.Second)
+		begun.Store(true)
+		select {
+		case <-got:
+		case <-time.After(seekMost + time.Second):
+			t.Error("never found")
+		}
+		before := looks.Load()
+		time.Sleep(time.Hour)
+		if n := looks.Load() - before; n > 130 {
+			t.Errorf("%d looks in an hour of rest", n)
+		}
+	})
+}
+
+// lateLog is an agent whose log is not there at first.
+type lateLog struct {
+	agents.Agent
+	begun *atomic.Bool
+	looks *atomic.Int32
+}
+
+func (a lateLog) OpenLog(*agents.Process) (agents.Log, error) {
+	a.looks.Add(1)
+	if !a.begun.Load() {
+		return nil, agents.ErrNoLog
+	}
+	return &forgetful{begun: a.begun}, nil
+}
