@@ -369,6 +369,13 @@ func (s *scene) check(before string) {
 		}
 		until(t, "the next task goes to pane "+strconv.Itoa(i), func() bool {
 			r, err := c.Send(ctx, rpc.SendParams{ID: pane, Request: s.text("and then")})
+			switch { // what free and the look above came too early for, the human does now
+			case err == nil:
+			case strings.Contains(err.Error(), "holds the terminal"):
+				s.human(c, "handback")
+			case strings.Contains(err.Error(), "a draft stands"):
+				s.tm.run("send-keys", "-t", pane, "C-u")
+			}
 			return err == nil && r.SubmissionOutcome == "agent_accepted"
 		})
 	}
