@@ -16,7 +16,7 @@ func FuzzWrite(f *testing.F) {
 	f.Add([]byte("\x1b[?1049h\x1b[999999999;1H字\x1b[?7l\u0301\x1b[?1049l"), uint8(1), uint8(1), uint8(1))
 	f.Add([]byte("\x1b]0;"+strings.Repeat("x", 100)+"\x07\x1b[22t\x1b[2147483647b\x1b[4h\x1b#8"), uint8(3), uint8(2), uint8(7))
 	f.Add([]byte("000001\x1b[?0047h000000"), uint8(89), uint8(99), uint8(0)) // the cursor outside of a narrowed alternate screen
-	f.Add([]byte("孓0\x1b\x00"), uint8('D'), uint8(0x88), uint8(1)) // a wide character in one column: the cursor is at 2 in tmux
+	f.Add([]byte("孓0\x1b\x00"), uint8('D'), uint8(0x88), uint8(1))           // a wide character in one column: the cursor is at 2 in tmux
 	f.Fuzz(func(t *testing.T, data []byte, cols, rows, cut uint8) {
 		version := []string{"3.3a", "3.4", "3.5", "3.7c"}[int(cut)%4]
 		term := vtparse.New(int(cols), int(rows), vtparse.Options{TmuxVersion: version, History: int(cut)})
