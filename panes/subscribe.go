@@ -35,7 +35,7 @@ type subscription struct {
 	order []Update     // what waits
 	round uint64       // of order
 	at    map[slot]int // where in order what is rare waits: no screens, no frames
-	spare []Update     // what Next gave out before: an Update is big, and they are many
+	spare []Update     // what Next gave out before: they are many
 	wake  chan struct{}
 	ended bool
 }
