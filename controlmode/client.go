@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"akk/rawio"
 )
 
 // This file holds one connection: a `tmux -C attach` child on pipes (or -CC on
@@ -298,7 +300,7 @@ const (
 )
 
 func (c *Client) read() {
-	buf, out := make([]byte, 64<<10), quickly(c.out)
+	buf, out := make([]byte, 64<<10), rawio.Reader(c.out)
 	guard := after(stall, func() { c.fail(ErrStalled) })
 	guard.stop()
 	var last time.Time // when the read before came back

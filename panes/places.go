@@ -45,8 +45,14 @@ func appendPlace(b []byte, in Info) []byte {
 // was not. It waits 200 ms at most; what it finds later is told to subscribers
 // all the same. It is cheap to call when age is not over.
 func (s *Server) Look(ctx context.Context, age time.Duration) bool {
-	if at := s.looked.Load(); at != nil && time.Since(*at) < age {
-		return false
+	if at := s.looked.Load(); at != nil {
+		old := time.Since(*at)
+		if old >= age/2 && old < age && !s.looksAhead.Swap(true) { // so that who asks all the time never waits
+			s.post(func() { s.look(func(bool) { s.looksAhead.Store(false) }) })
+		}
+		if old < age {
+			return false
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()

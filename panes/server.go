@@ -77,7 +77,8 @@ type Server struct {
 
 	pipe *pipes // nil: the control transport
 
-	looked atomic.Pointer[time.Time] // when the newest answer was asked for that says where the panes are
+	looksAhead atomic.Bool               // a look is on its way that nobody waits for
+	looked     atomic.Pointer[time.Time] // when the newest answer was asked for that says where the panes are
 
 	pub struct {
 		sync.RWMutex

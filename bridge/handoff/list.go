@@ -90,11 +90,15 @@ func (d *Desk) views(socket string) []*view {
 // ordered is views as they are known.
 func (d *Desk) ordered(socket string) []*view {
 	out := d.unordered(socket)
-	slices.SortFunc(out, func(a, b *view) int {
+	order(out)
+	return out
+}
+
+func order(views []*view) {
+	slices.SortFunc(views, func(a, b *view) int {
 		return cmp.Or(strings.Compare(a.Info.Server.Socket, b.Info.Server.Socket), strings.Compare(a.Info.SessionName, b.Info.SessionName),
 			cmp.Compare(a.Info.WindowIndex, b.Info.WindowIndex), cmp.Compare(a.Info.PaneIndex, b.Info.PaneIndex), cmp.Compare(a.key.PID, b.key.PID))
 	})
-	return out
 }
 
 // unordered is views in no order.

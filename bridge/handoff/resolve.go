@@ -27,7 +27,8 @@ func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
 		return nil, usage("name a terminal: a full id, %pane or a short ref of `akk list`", "no terminal was named")
 	}
 	var found []*view
-	all := d.views(socket)
+	d.look(socket, askAge)
+	all := d.unordered(socket)
 	for _, v := range all {
 		if v.id == id || strings.HasPrefix(id, "%") && v.Info.Pane == id {
 			found = append(found, v)
@@ -109,6 +110,7 @@ func one(id string, found []*view) (*view, *rpc.Error) {
 	case 0:
 		return nil, notFound("no agent's terminal is called %q", id)
 	}
+	order(found)
 	return nil, ambiguous(fmt.Sprintf("%q means several terminals", id), found)
 }
 

@@ -125,13 +125,13 @@ func (d *Desk) turnDocument(t Turn, c rpc.Caller) rpc.Status {
 		st.TerminalStatus = rpc.TerminalStatus{Provider: "tmux", Target: t.TerminalID, Agent: t.Agent}
 		return st
 	}
-	row := d.row(v, c)
+	row := d.rowOf(v, c)
 	st.Terminal, st.TerminalStatus = &row, v.terminalStatus()
 	return st
 }
 
 func (d *Desk) terminalStatus(v *view, c rpc.Caller) rpc.Status {
-	row := d.row(v, c)
+	row := d.rowOf(v, c)
 	st := rpc.Status{ConversationID: v.id, Source: "terminal_control", Agent: string(v.kind), Confidence: "high", Limitations: []string{},
 		Terminal: &row, TerminalStatus: v.terminalStatus(),
 		RecentEvents: d.recent(func(e rpc.Event) bool { return e.TerminalID == v.id })}

@@ -14,6 +14,7 @@ import (
 	"akk/bridge/mcp"
 	"akk/bridge/redact"
 	"akk/bridge/rpc"
+	"akk/rawio"
 )
 
 // This file runs a bridge from its first line to its last.
@@ -73,6 +74,16 @@ func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o
 		r := &command.Runner{Profile: p, Session: o.Identity.Session, Lookup: o.Lookup, Log: log}
 		called = newCallbacks(l, r, o.Identity.unchanged, p.Callback.Timeout, log)
 		called.start()
+	}
+	if f, ok := stdin.(*os.File); ok {
+		var undo func()
+		stdin, undo = rawio.Stdio(f)
+		defer undo()
+	}
+	if f, ok := stdout.(*os.File); ok {
+		var undo func()
+		stdout, undo = rawio.Stdio(f)
+		defer undo()
 	}
 	widen(stdout)
 	conn := newStdio(stdin, stdout)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"akk/bridge/rpc"
+	"akk/rawio"
 )
 
 // These tests speak to a bridge by raw lines. Every line that a bridge writes
@@ -351,7 +352,7 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		s := &stdio{out: &out, closed: make(chan struct{}), pending: map[string]bool{}}
+		s := &stdio{out: rawio.NewWriter(&out), closed: make(chan struct{}), pending: map[string]bool{}}
 		m := s.accept(bytes.TrimSpace(in))
 		if m == nil && len(bytes.TrimSpace(in)) > 0 && out.Len() == 0 {
 			t.Fatalf("%q is neither taken nor answered", in)

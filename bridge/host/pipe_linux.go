@@ -24,24 +24,3 @@ func widen(out io.Writer) {
 		}
 	}
 }
-
-// writeOnce tries to write all pieces with one call of the system, so that the
-// reader is woken once, and returns how many bytes went out: 0 where that can't
-// be, and after an error, which the next write meets again.
-func writeOnce(out io.Writer, pieces [][]byte) int {
-	f, ok := out.(*os.File)
-	if !ok {
-		return 0
-	}
-	c, err := f.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	n := 0
-	_ = c.Control(func(fd uintptr) {
-		if n, err = unix.Writev(int(fd), pieces); err != nil {
-			n = 0
-		}
-	})
-	return n
-}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"akk/rawio"
 )
 
 // TestPutPieces: a line of long pieces arrives whole and once, whatever room the
@@ -28,7 +30,7 @@ func TestPutPieces(t *testing.T) {
 			r.Close()
 			got <- b
 		}()
-		s := &stdio{out: w, closed: make(chan struct{})}
+		s := &stdio{out: rawio.NewWriter(w), closed: make(chan struct{})}
 		if err := s.put(pieces()...); err != nil {
 			t.Error(err)
 		}
@@ -38,7 +40,7 @@ func TestPutPieces(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	s := &stdio{out: &b, closed: make(chan struct{})}
+	s := &stdio{out: rawio.NewWriter(&b), closed: make(chan struct{})}
 	if err := s.put(pieces()...); err != nil || !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("a buffer has %d of %d bytes, %v", b.Len(), len(want), err)
 	}
@@ -49,7 +51,7 @@ func TestPutPieces(t *testing.T) {
 	}
 	r.Close()
 	defer w.Close()
-	s = &stdio{out: w, closed: make(chan struct{})}
+	s = &stdio{out: rawio.NewWriter(w), closed: make(chan struct{})}
 	if err := s.put(pieces()...); err == nil {
 		t.Error("nobody reads, and the line was written")
 	}

@@ -16,6 +16,7 @@ import (
 
 	"akk/bridge/mcp"
 	"akk/bridge/rpc"
+	"akk/rawio"
 )
 
 // This file is the bridge's end of the two pipes. Invariants: only whole
@@ -33,7 +34,7 @@ const (
 
 // stdio is an MCP transport and its one connection.
 type stdio struct {
-	out      io.Writer
+	out      *rawio.Writer
 	docs     *mcp.Documents // long parts of the lines
 	lines    chan line
 	closed   chan struct{}
@@ -58,9 +59,9 @@ type line struct {
 var errLong = fmt.Errorf("message is longer than %d bytes", maxLine)
 
 func newStdio(in io.Reader, out io.Writer) *stdio {
-	s := &stdio{out: out, lines: make(chan line), closed: make(chan struct{}), draining: make(chan struct{}),
+	s := &stdio{out: rawio.NewWriter(out), lines: make(chan line), closed: make(chan struct{}), draining: make(chan struct{}),
 		pending: map[string]bool{}, settled: make(chan struct{}, 1)}
-	go s.scan(in)
+	go s.scan(rawio.Reader(in))
 	return s
 }
 
@@ -204,57 +205,6 @@ func (s *stdio) accept(text []byte) jsonrpc.Message {
 	return req
 }
 
-// decode never panics, whatever the bytes are.
-func decode(text []byte) (m jsonrpc.Message, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			m, err = nil, fmt.Errorf("it can't be read: %v", p)
-		}
-	}()
-	if text[0] != '{' {
-		return nil, errors.New("it is not an object (batches are not taken)")
-	}
-	return jsonrpc.DecodeMessage(text)
-}
-
-// idOf is the id of a message that is wrong otherwise.
-func idOf(text []byte) json.RawMessage {
-	var m struct {
-		ID json.RawMessage `json:"id"`
-	}
-	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 || (m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9')) {
-		return nil
-	}
-	return m.ID
-}
-
-func idKey(id jsonrpc.ID) string { return fmt.Sprintf("%T:%v", id.Raw(), id.Raw()) }
-
-// tag tells the tool the id of its call. Params that can't take it are left
-// for the server to refuse.
-func tag(params json.RawMessage, id any) json.RawMessage {
-	var p map[string]json.RawMessage
-	if json.Unmarshal(params, &p) != nil || p == nil {
-		return params
-	}
-	meta := map[string]json.RawMessage{}
-	if raw, ok := p["_meta"]; ok && json.Unmarshal(raw, &meta) != nil || meta == nil {
-		return params
-	}
-	b, err := json.Marshal(id)
-	if err != nil {
-		return params
-	}
-	meta[mcp.MetaCall] = b
-	if p["_meta"], err = json.Marshal(meta); err != nil {
-		return params
-	}
-	if b, err = json.Marshal(p); err != nil {
-		return params
-	}
-	return b
-}
-
 // refuse answers what the server never sees.
 func (s *stdio) refuse(id json.RawMessage, code int64, why string) {
 	if id == nil {
@@ -307,21 +257,9 @@ func (s *stdio) put(line ...[]byte) error {
 	}
 	last := len(line) - 1 // with its end: most lines are one piece
 	line[last] = append(line[last][:len(line[last]):len(line[last])], '\n')
-	gone := 0
-	if last > 0 {
-		gone = writeOnce(s.out, line)
-	}
-	for _, b := range line {
-		if gone >= len(b) {
-			gone -= len(b)
-			continue
-		}
-		b, gone = b[gone:], 0
-		if _, err := s.out.Write(b); err != nil {
-			s.outErr = fmt.Errorf("%w: %v", errOutput, err)
-			s.Close() // half a line may have gone out: nothing may follow it
-			break
-		}
+	if _, err := s.out.WriteAll(line...); err != nil {
+		s.outErr = fmt.Errorf("%w: %v", errOutput, err)
+		s.Close() // half a line may have gone out: nothing may follow it
 	}
 	return s.outErr
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	fast "github.com/segmentio/encoding/json"
+
+	"akk/rawio"
 )
 
 // This file holds the client half. One goroutine reads; answers and stream
@@ -70,7 +72,7 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 		nc.Close()
 		return nil, &Error{Code: CodeForbidden, Message: fmt.Sprintf("the daemon on %s belongs to uid %d", socket, uid), Cure: "name another store with --store-dir"}
 	}
-	c := &Client{nc: nc, waiting: map[int64]*waiter{}, done: make(chan struct{})}
+	c := &Client{nc: rawio.Conn(nc), waiting: map[int64]*waiter{}, done: make(chan struct{})}
 	go c.read()
 	h.Protocol = Protocol
 	greet, cancel := context.WithTimeout(ctx, greetTimeout)

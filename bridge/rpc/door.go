@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"akk/rawio"
 )
 
 // This file holds the daemon's side of a connection. Invariants: the first
@@ -113,7 +115,7 @@ func (s *Door) serve(ctx context.Context, nc net.Conn) {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
 	defer stop()
-	c := &serverConn{s: s, nc: nc, pid: pid, known: make(chan identity, 1), running: map[string]context.CancelFunc{}}
+	c := &serverConn{s: s, nc: rawio.Conn(nc), pid: pid, known: make(chan identity, 1), running: map[string]context.CancelFunc{}, jobs: make(chan func())}
 	c.wg.Go(func() { c.known <- c.identify(ctx) }) // while the peer still writes its hello
 	c.read(ctx)
 	cancel()
@@ -138,6 +140,37 @@ type serverConn struct {
 	wg      sync.WaitGroup
 	mu      sync.Mutex
 	running map[string]context.CancelFunc // by request id
+	jobs    chan func()                   // taken by who has carried out one
+	resting atomic.Int32                  // those who wait for one
+}
+
+// restingMax bounds the goroutines of a connection that wait for a request: a
+// new one's stack grows while it answers the first, which takes longer than most
+// answers.
+const restingMax = 2
+
+// run carries out a job; it does not wait.
+func (c *serverConn) run(job func()) {
+	select {
+	case c.jobs <- job:
+		return
+	default:
+	}
+	c.wg.Go(func() {
+		for {
+			job()
+			if c.resting.Add(1) > restingMax {
+				c.resting.Add(-1)
+				return
+			}
+			select {
+			case job = <-c.jobs:
+				c.resting.Add(-1)
+			case <-c.door.Done():
+				return
+			}
+		}
+	})
 }
 
 func (c *serverConn) read(ctx context.Context) {
@@ -181,7 +214,7 @@ func (c *serverConn) read(ctx context.Context) {
 		c.mu.Lock()
 		c.running[key] = cancel
 		c.mu.Unlock()
-		c.wg.Go(func() {
+		c.run(func() {
 			defer func() {
 				cancel()
 				c.mu.Lock()

@@ -1,6 +1,10 @@
 package rpc
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	fast "github.com/segmentio/encoding/json"
+)
 
 // TypeGap is the Type of the line that a reader gets for events that have
 // passed out of retention.
@@ -17,7 +21,7 @@ type gapEvent struct {
 // MarshalJSON adds from and to, both inclusive, to a gap and to nothing else.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Type != TypeGap {
-		return json.Marshal(plainEvent(e))
+		return fast.Marshal(plainEvent(e))
 	}
 	return json.Marshal(gapEvent{plainEvent(e), e.From, e.To})
 }

@@ -97,6 +97,9 @@ func decode(line []byte) (m jsonrpc.Message, err error) {
 	if r, ok := plainAnswer(line); ok {
 		return r, nil
 	}
+	if r, ok := plainRequest(line); ok {
+		return r, nil
+	}
 	m, err = jsonrpc.DecodeMessage(line)
 	if err != nil {
 		return nil, errLine{fmt.Errorf("message can't be read: %w", err)}
@@ -129,9 +132,7 @@ func sameID(line []byte, n int64) bool {
 	var raw struct {
 		ID json.RawMessage `json:"id"`
 	}
-	d := fast.NewDecoder(bytes.NewReader(line))
-	d.DontMatchCaseInsensitiveStructFields() // as the SDK reads it
-	if d.Decode(&raw) != nil {
+	if _, err := fast.Parse(line, &raw, fast.DontMatchCaseInsensitiveStructFields); err != nil { // as the SDK reads it
 		return false
 	}
 	got, err := strconv.ParseInt(string(bytes.TrimSpace(raw.ID)), 10, 64)
@@ -143,6 +144,9 @@ func sameID(line []byte, n int64) bool {
 const (
 	answerHead = `{"jsonrpc":"2.0","id":`
 	answerBody = `,"result":`
+
+	requestName = `,"method":"`
+	requestBody = `","params":`
 )
 
 // plainAnswer reads a line that encode wrote for an answer without an error.
@@ -156,15 +160,45 @@ func plainAnswer(line []byte) (*jsonrpc.Response, bool) {
 	if !ok {
 		return nil, false
 	}
-	n, err := strconv.ParseInt(string(num), 10, 64)
-	if err != nil {
-		return nil, false
-	}
-	id, err := jsonrpc.MakeID(float64(n))
-	if err != nil || idNumber(id) != n {
+	id, ok := plainID(num)
+	if !ok {
 		return nil, false
 	}
 	return &jsonrpc.Response{ID: id, Result: result[: len(result)-1 : len(result)-1]}, true
+}
+
+// plainRequest reads a line that encode wrote for a request with parameters.
+func plainRequest(line []byte) (*jsonrpc.Request, bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(answerHead))
+	if !ok || line[len(line)-1] != '}' {
+		return nil, false
+	}
+	num, rest, ok := bytes.Cut(rest, []byte(requestName))
+	if !ok {
+		return nil, false
+	}
+	id, ok := plainID(num)
+	if !ok {
+		return nil, false
+	}
+	method, rest, ok := bytes.Cut(rest, []byte(requestBody))
+	if params := rest[:max(len(rest)-1, 0)]; ok && len(method) > 0 && plainWord(string(method)) && json.Valid(params) && params[0] == '{' && params[len(params)-1] == '}' {
+		return &jsonrpc.Request{ID: id, Method: string(method), Params: params[:len(params):len(params)]}, true
+	}
+	return nil, false
+}
+
+// plainID is a whole number that the SDK's ids can hold.
+func plainID(num []byte) (jsonrpc.ID, bool) {
+	if len(num) == 0 || num[0] < '1' || num[0] > '9' {
+		return jsonrpc.ID{}, false
+	}
+	n, err := strconv.ParseInt(string(num), 10, 64)
+	if err != nil {
+		return jsonrpc.ID{}, false
+	}
+	id, err := jsonrpc.MakeID(float64(n))
+	return id, err == nil && idNumber(id) == n
 }
 
 // appendAnswer begins a line that plainAnswer reads.
@@ -184,7 +218,7 @@ func encode(m jsonrpc.Message) ([]byte, error) {
 	case *jsonrpc.Request:
 		if n := idNumber(m.ID); n > 0 && len(m.Params) > 0 && plainWord(m.Method) {
 			b := strconv.AppendInt(append(make([]byte, 0, len(m.Params)+128), answerHead...), n, 10)
-			b = append(append(append(b, `,"method":"`...), m.Method...), `","params":`...)
+			b = append(append(append(b, requestName...), m.Method...), requestBody...)
 			return append(append(b, m.Params...), '}', '\n'), nil
 		}
 	}

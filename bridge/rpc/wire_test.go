@@ -50,3 +50,27 @@ func TestEncode(t *testing.T) {
 		}
 	}
 }
+
+// FuzzPlainRequest: a request that is read without the SDK is what the SDK reads.
+func FuzzPlainRequest(f *testing.F) {
+	for _, s := range []string{
+		`{"jsonrpc":"2.0","id":7,"method":"list","params":{"a":1}}`, `{"jsonrpc":"2.0","id":7,"method":"","params":{}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"list","params":{}, "id":8}`, `{"jsonrpc":"2.0","id":7,"method":"list","params":{},"params":1}`,
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"list","params":{}}`, `{"jsonrpc":"2.0","id":+7,"method":"list","params":[] }`,
+		`{"jsonrpc":"2.0","id":7,"method":"list","params":}`, `{"jsonrpc":"2.0","id":0,"method":"a_b","params":null}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if len(in) == 0 {
+			return
+		}
+		got, ok := plainRequest(in)
+		if !ok {
+			return
+		}
+		if want, err := jsonrpc.DecodeMessage(in); err != nil || !reflect.DeepEqual(jsonrpc.Message(got), want) {
+			t.Fatalf("%q is read as\n%#v, by the SDK as\n%#v, %v", in, got, want, err)
+		}
+	})
+}

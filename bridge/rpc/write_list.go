@@ -18,7 +18,7 @@ func marshal(result any) ([]byte, error) {
 	case List:
 		return marshalList(r)
 	case Status:
-		return fast.Marshal(result)
+		return marshalStatus(r)
 	}
 	return json.Marshal(result)
 }
@@ -64,6 +64,27 @@ func appendList(out []byte, l List, more int) ([]byte, error) {
 		}
 	}
 	return append(append(out, ']'), frame[at+len("null"):]...), nil
+}
+
+// afterTerminal is what comes behind a Status's terminal.
+const afterTerminal = `"terminal_status":`
+
+// marshalStatus takes the terminal's row as it is if it was written already.
+func marshalStatus(st Status) ([]byte, error) {
+	row := st.Terminal
+	if row == nil || row.written == nil {
+		return fast.Marshal(st)
+	}
+	st.Terminal = nil
+	b, err := fast.Marshal(st)
+	if err != nil {
+		return nil, err
+	}
+	at := bytes.Index(b, []byte(afterTerminal)) // a quote in a string is escaped
+	const name = `"terminal":`
+	out := append(make([]byte, 0, len(b)+len(name)+len(row.written)+1), b[:at]...)
+	out = append(append(out, name...), row.written...)
+	return append(append(out, ','), b[at:]...), nil
 }
 
 // lists are buffers of answers that were sent.

@@ -54,6 +54,29 @@ func TestMarshalList(t *testing.T) {
 	}
 }
 
+// A status is the same bytes whether its row was written before or not.
+func TestMarshalStatus(t *testing.T) {
+	t.Parallel()
+	row := func() *Row {
+		return &Row{ID: "a", Command: `say "terminal_status": <b>`, AvailableActions: map[string]Action{"send": {Arguments: map[string]any{"a": "ü\u2028"}}}}
+	}
+	kept := row()
+	kept.WriteDown()
+	for name, st := range map[string]Status{
+		"none":  {About: `"terminal_status":`},
+		"drawn": {Terminal: row()},
+		"kept":  {Terminal: kept, Conversation: &Turn{Reason: `"terminal_status":{}`}, RecentEvents: []Event{{Type: "reading"}, {Type: TypeGap, From: 1, To: 2}}, Limitations: []string{}},
+	} {
+		want, err := json.Marshal(st)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := marshal(st); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %v\n%s\n%s", name, err, got, want)
+		}
+	}
+}
+
 func fromResponse(m jsonrpc.Message, to any) error {
 	r, ok := m.(*jsonrpc.Response)
 	if !ok {

@@ -29,7 +29,6 @@ docs/host-profile.md. A profile that can't be used is told by every tool.`,
 			// A bridge holds next to nothing and answers with much: without more
 			// room every third list would wait for a collection.
 			gc.SetGCPercent(600)
-			allCores()
 			out := a.out
 			if f, ok := out.(*os.File); ok && f == os.Stdout {
 				os.Stdout = os.Stderr // nothing else may print where MCP is spoken

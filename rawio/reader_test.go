@@ -1,4 +1,4 @@
-package controlmode
+package rawio
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// TestQuickly: what comes late, in pieces and at once arrives whole; the other
+// TestReader: what comes late, in pieces and at once arrives whole; the other
 // end's close is the end, our own close ends a read that waits.
-func TestQuickly(t *testing.T) {
+func TestReader(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestQuickly(t *testing.T) {
 			}
 		}
 	}()
-	q := quickly(r)
+	q := Reader(r)
 	if got, err := io.ReadAll(q); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d of %d bytes, %v", len(got), len(want), err)
 	}
@@ -43,7 +43,7 @@ func TestQuickly(t *testing.T) {
 	defer w2.Close()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := quickly(r2).Read(make([]byte, 10))
+		_, err := Reader(r2).Read(make([]byte, 10))
 		ended <- err
 	}()
 	time.Sleep(10 * time.Millisecond) // it waits now, or soon
@@ -53,8 +53,8 @@ func TestQuickly(t *testing.T) {
 	}
 }
 
-// TestQuicklyWaits: a read that the system would wait in is left to os.File.
-func TestQuicklyWaits(t *testing.T) {
+// TestReaderWaits: a read that the system would wait in is left to os.File.
+func TestReaderWaits(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -62,10 +62,10 @@ func TestQuicklyWaits(t *testing.T) {
 	defer r.Close()
 	w.Close()
 	r.Fd() // makes it wait
-	if q := quickly(r); q != io.Reader(r) {
+	if q := Reader(r); q != io.Reader(r) {
 		t.Errorf("%T", q)
 	}
-	if q := quickly(&bytes.Buffer{}); q == nil {
+	if q := Reader(&bytes.Buffer{}); q == nil {
 		t.Error("no reader")
 	}
 }

@@ -1,0 +1,108 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	fast "github.com/segmentio/encoding/json"
+
+	"akk/bridge/mcp"
+)
+
+// This file reads one line of the Host. Invariants: whatever the bytes are, it
+// never panics; what is read is what the SDK would read.
+
+// decode never panics, whatever the bytes are.
+func decode(text []byte) (m jsonrpc.Message, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			m, err = nil, fmt.Errorf("it can't be read: %v", p)
+		}
+	}()
+	if text[0] != '{' {
+		return nil, errors.New("it is not an object (batches are not taken)")
+	}
+	if r, ok := plain(text); ok {
+		return r, nil
+	}
+	return jsonrpc.DecodeMessage(text)
+}
+
+// nestedMost is how deep the SDK lets a message be nested.
+const nestedMost = 1000
+
+// plain reads a request whose method is a plain string, as the SDK does, which
+// sets aside 64 kB for it; everything else is left to the SDK. The text is
+// valid JSON.
+func plain(text []byte) (*jsonrpc.Request, bool) {
+	if bytes.Count(text, []byte("{"))+bytes.Count(text, []byte("[")) > nestedMost {
+		return nil, false
+	}
+	var m struct {
+		Version string          `json:"jsonrpc"`
+		ID      any             `json:"id"`
+		Method  json.RawMessage `json:"method"`
+		Params  json.RawMessage `json:"params"`
+		Error   json.RawMessage `json:"error"`
+	}
+	if _, err := fast.Parse(text, &m, fast.DontMatchCaseInsensitiveStructFields); err != nil || m.Version != "2.0" || m.Error != nil {
+		return nil, false
+	}
+	n := len(m.Method)
+	if n < 2 || m.Method[0] != '"' || bytes.IndexByte(m.Method, '\\') >= 0 || !utf8.Valid(m.Method) {
+		return nil, false
+	}
+	id, err := jsonrpc.MakeID(m.ID)
+	return &jsonrpc.Request{Method: string(m.Method[1 : n-1]), ID: id, Params: m.Params}, err == nil
+}
+
+// idOf is the id of a message that is wrong otherwise.
+func idOf(text []byte) json.RawMessage {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 || (m.ID[0] != '"' && m.ID[0] != '-' && (m.ID[0] < '0' || m.ID[0] > '9')) {
+		return nil
+	}
+	return m.ID
+}
+
+func idKey(id jsonrpc.ID) string { return fmt.Sprintf("%T:%v", id.Raw(), id.Raw()) }
+
+// tag tells the tool the id of its call. Params that can't take it are left
+// for the server to refuse.
+func tag(params json.RawMessage, id any) json.RawMessage {
+	call, err := json.Marshal(id)
+	if err != nil {
+		return params
+	}
+	if p := bytes.TrimLeft(params, " \t\r\n"); len(p) > 1 && p[0] == '{' && !bytes.Contains(p, []byte("_meta")) && !bytes.Contains(p, []byte(`\u`)) {
+		rest := bytes.TrimLeft(p[1:], " \t\r\n")
+		out := append(append(append(make([]byte, 0, len(p)+len(call)+32), `{"_meta":{"`+mcp.MetaCall+`":`...), call...), '}')
+		if len(rest) > 0 && rest[0] != '}' {
+			out = append(out, ',')
+		}
+		return append(out, rest...)
+	}
+	var p map[string]json.RawMessage
+	if json.Unmarshal(params, &p) != nil || p == nil {
+		return params
+	}
+	meta := map[string]json.RawMessage{}
+	if raw, ok := p["_meta"]; ok && json.Unmarshal(raw, &meta) != nil || meta == nil {
+		return params
+	}
+	meta[mcp.MetaCall] = call
+	if p["_meta"], err = json.Marshal(meta); err != nil {
+		return params
+	}
+	tagged, err := json.Marshal(p)
+	if err != nil {
+		return params
+	}
+	return tagged
+}
