@@ -35,10 +35,23 @@ type keptRow struct {
 	until    time.Time // when a clock changes it, zero = never
 }
 
-// keptRows are the rows of one view. Safe for any goroutine.
+// keptRows are the rows of one view and its screen as a status shows it. Safe
+// for any goroutine.
 type keptRows struct {
-	mu   sync.Mutex
-	rows map[keptFor]keptRow
+	mu     sync.Mutex
+	rows   map[keptFor]keptRow
+	status *rpc.TerminalStatus
+}
+
+// screen returns what draw makes of the view, which does not change.
+func (r *keptRows) screen(draw func() rpc.TerminalStatus) rpc.TerminalStatus {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.status == nil {
+		st := draw()
+		r.status = &st
+	}
+	return *r.status
 }
 
 // rowOf is row for a list: what rests is drawn, and written down, once.

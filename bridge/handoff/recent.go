@@ -22,10 +22,18 @@ type recents struct {
 	mu   sync.Mutex
 	upTo uint64 // number of the newest entry that was read
 	kept []rpc.Event
+	told map[toldOf]rpc.Recent // of kept as it is now
 }
 
-// recent returns the newest journal entries that fit, oldest first.
-func (d *Desk) recent(fits func(rpc.Event) bool) []rpc.Event {
+// toldOf is a terminal or a Turn.
+type toldOf struct{ terminal, turn string }
+
+// toldMax bounds what is kept to be told again.
+const toldMax = 256
+
+// recent returns the newest journal entries of a terminal or of a Turn, oldest
+// first.
+func (d *Desk) recent(terminal, turn string) rpc.Recent {
 	r := &d.recents
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,10 +41,10 @@ func (d *Desk) recent(fits func(rpc.Event) bool) []rpc.Event {
 	err := d.db.View(func(tx *store.Tx) error {
 		_, last = journal.Bounds(tx)
 		if last > r.upTo+recentKept {
-			r.upTo, r.kept = last-recentKept, nil
+			r.upTo, r.kept, r.told = last-recentKept, nil, nil
 		}
 		_, _, err := journal.Read(tx, r.upTo, recentKept, func(seq uint64, e rpc.Event) error {
-			r.upTo, r.kept = seq, append(r.kept, e)
+			r.upTo, r.kept, r.told = seq, append(r.kept, e), nil
 			return nil
 		})
 		return err
@@ -48,12 +56,21 @@ func (d *Desk) recent(fits func(rpc.Event) bool) []rpc.Event {
 	if old := len(r.kept) - recentKept; old > recentKept { // moved seldom
 		r.kept = slices.Delete(r.kept, 0, old)
 	}
+	of := toldOf{terminal, turn}
+	if out, ok := r.told[of]; ok {
+		return out
+	}
 	out := []rpc.Event{}
 	for i := len(r.kept) - 1; i >= max(0, len(r.kept)-recentKept) && len(out) < recentMax; i-- {
-		if fits(r.kept[i]) {
-			out = append(out, r.kept[i])
+		if e := r.kept[i]; turn != "" && e.TurnID == turn || turn == "" && e.TerminalID == terminal {
+			out = append(out, e)
 		}
 	}
 	slices.Reverse(out)
-	return out
+	if r.told == nil || len(r.told) >= toldMax {
+		r.told = map[toldOf]rpc.Recent{}
+	}
+	told := rpc.WriteRecent(out)
+	r.told[of] = told
+	return told
 }

@@ -113,7 +113,8 @@ func (d *Desk) turnDocument(t Turn, c rpc.Caller) rpc.Status {
 	maps.Copy(doc.AvailableActions, d.turnActions(&t, v, c))
 	d.callbackDoc(&t, &doc)
 	st := rpc.Status{ConversationID: t.ID, SessionID: t.SessionID, TurnID: t.ID, Agent: t.Agent, Conversation: &doc, Confidence: "high",
-		Limitations: []string{}, RecentEvents: d.recent(func(e rpc.Event) bool { return e.TurnID == t.ID })}
+		Limitations: []string{}}
+	st.Tell(d.recent("", t.ID))
 	st.About = fmt.Sprintf("%s turn, %s", t.Agent, doc.Status)
 	if t.FinalText != "" {
 		st.About += ": " + clip(t.FinalText, 180)
@@ -133,8 +134,8 @@ func (d *Desk) turnDocument(t Turn, c rpc.Caller) rpc.Status {
 func (d *Desk) terminalStatus(v *view, c rpc.Caller) rpc.Status {
 	row := d.rowOf(v, c)
 	st := rpc.Status{ConversationID: v.id, Source: "terminal_control", Agent: string(v.kind), Confidence: "high", Limitations: []string{},
-		Terminal: &row, TerminalStatus: v.terminalStatus(),
-		RecentEvents: d.recent(func(e rpc.Event) bool { return e.TerminalID == v.id })}
+		Terminal: &row, TerminalStatus: v.terminalStatus()}
+	st.Tell(d.recent(v.id, ""))
 	st.About = fmt.Sprintf("%s in %s is %s", v.kind, target(v), row.ActivityState)
 	if row.ActivityState == "unknown" {
 		st.Confidence = "low"
@@ -150,7 +151,9 @@ func (d *Desk) terminalStatus(v *view, c rpc.Caller) rpc.Status {
 	return st
 }
 
-func (v *view) terminalStatus() rpc.TerminalStatus {
+func (v *view) terminalStatus() rpc.TerminalStatus { return v.rows.screen(v.drawStatus) }
+
+func (v *view) drawStatus() rpc.TerminalStatus {
 	state, reason := screenState(v.Reading)
 	ts := rpc.TerminalStatus{Provider: "tmux", Target: target(v), Agent: string(v.kind), Reachable: true, ActivityState: state, ActivityReason: reason, ApprovalState: approval(v.Reading)}
 	if v.Screen != nil {

@@ -272,6 +272,8 @@ type Status struct {
 	TerminalStatus TerminalStatus `json:"terminal_status"`
 	RecentEvents   []Event        `json:"recent_events"`
 	TimedOut       bool           `json:"timed_out,omitempty"` // ours: wait ended without a change
+
+	recent []byte // RecentEvents by Tell
 }
 
 // TerminalStatus is the bounded live view (R23); Screen is redacted.

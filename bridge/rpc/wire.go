@@ -29,10 +29,15 @@ func (e errLine) Error() string { return e.err.Error() }
 // reader's buffer, in bytes: a list of 200 terminals.
 const longLine = 512 << 10
 
-// lineReader reads messages. A line that is too long is skipped whole.
+// lineReader reads messages. A line that is too long is skipped whole. A long
+// answer that is the same as the one before it is that one: who asks again and
+// again for a list mostly gets the same, and fresh memory costs more than all
+// else of reading it. So nobody may change what he reads.
 type lineReader struct {
-	r    *bufio.Reader
-	long int // bytes of the last long message
+	r     *bufio.Reader
+	long  int             // bytes of the last long message
+	spare []byte          // for the next one, where that is read by nobody
+	last  json.RawMessage // of the newest long answer
 }
 
 // readAhead and askAhead are the buffers of who reads answers and of who reads
@@ -50,7 +55,15 @@ func (l *lineReader) next() (jsonrpc.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode(line)
+	m, err := decode(line)
+	if r, ok := m.(*jsonrpc.Response); ok && r.Error == nil && len(r.Result) >= readAhead {
+		if bytes.Equal(r.Result, l.last) {
+			l.spare, r.Result = line[:0], l.last
+		} else {
+			l.last = r.Result
+		}
+	}
+	return m, err
 }
 
 func (l *lineReader) line() ([]byte, error) {
@@ -60,7 +73,9 @@ func (l *lineReader) line() ([]byte, error) {
 		for {
 			part, err := l.r.ReadSlice('\n')
 			if line == nil && err != nil && !long && len(part) >= readAhead {
-				line = make([]byte, 0, l.long) // a list: grown step by step it would be copied as often
+				if line, l.spare = l.spare, nil; cap(line) < l.long {
+					line = make([]byte, 0, l.long) // a list: grown step by step it would be copied as often
+				}
 			}
 			if !long {
 				line = append(line, part...)

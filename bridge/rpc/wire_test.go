@@ -1,8 +1,11 @@
 package rpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -48,6 +51,41 @@ func TestEncode(t *testing.T) {
 				t.Errorf("%s, read by %s: %v\n%#v\n%#v", name, reader, err, got, want)
 			}
 		}
+	}
+}
+
+// TestLongAnswers: answers stay what they were while others are read, and the
+// same one twice is one in memory.
+func TestLongAnswers(t *testing.T) {
+	t.Parallel()
+	var in bytes.Buffer
+	var want []string
+	for i, c := range "aaabbaacca" {
+		n := 3*readAhead + int(c)
+		if c == 'c' {
+			n = 100 // not long
+		}
+		body := strconv.Quote(strings.Repeat(string(c), n))
+		want = append(want, body)
+		in.Write(append(append(appendAnswer(nil, int64(i+1)), body...), "}\n"...))
+	}
+	r := newLineReader(&in, readAhead)
+	var got []json.RawMessage
+	for i := range want {
+		m, err := r.next()
+		a, ok := m.(*jsonrpc.Response)
+		if err != nil || !ok || idNumber(a.ID) != int64(i+1) {
+			t.Fatalf("%d: %v, %#v", i, err, m)
+		}
+		got = append(got, a.Result)
+	}
+	for i := range want {
+		if string(got[i]) != want[i] {
+			t.Errorf("answer %d is another now", i)
+		}
+	}
+	if &got[0][0] != &got[1][0] || &got[0][0] != &got[2][0] || &got[5][0] != &got[6][0] {
+		t.Error("the same answer is there twice")
 	}
 }
 

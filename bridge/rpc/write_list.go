@@ -66,25 +66,55 @@ func appendList(out []byte, l List, more int) ([]byte, error) {
 	return append(append(out, ']'), frame[at+len("null"):]...), nil
 }
 
-// afterTerminal is what comes behind a Status's terminal.
-const afterTerminal = `"terminal_status":`
+// afterTerminal is what comes behind a Status's terminal, noEvents what stands
+// where its events belong.
+const (
+	afterTerminal = `"terminal_status":`
+	noEvents      = `"recent_events":null`
+)
 
-// marshalStatus takes the terminal's row as it is if it was written already.
+// Recent are the events of a Status, written down once for all who ask.
+type Recent struct {
+	events  []Event
+	written []byte
+}
+
+// WriteRecent writes events down; they must not change afterwards.
+func WriteRecent(events []Event) Recent {
+	b, _ := fast.Marshal(events)
+	return Recent{events, b}
+}
+
+// Tell makes them the Status's.
+func (st *Status) Tell(r Recent) { st.RecentEvents, st.recent = r.events, r.written }
+
+// marshalStatus takes the terminal's row and the events as they are if they were
+// written already.
 func marshalStatus(st Status) ([]byte, error) {
-	row := st.Terminal
-	if row == nil || row.written == nil {
-		return fast.Marshal(st)
+	var row []byte
+	if st.Terminal != nil && st.Terminal.written != nil {
+		row, st.Terminal = st.Terminal.written, nil
 	}
-	st.Terminal = nil
+	if st.recent != nil {
+		st.RecentEvents = nil
+	}
 	b, err := fast.Marshal(st)
-	if err != nil {
-		return nil, err
+	if err != nil || row == nil && st.recent == nil {
+		return b, err
 	}
 	at := bytes.Index(b, []byte(afterTerminal)) // a quote in a string is escaped
 	const name = `"terminal":`
-	out := append(make([]byte, 0, len(b)+len(name)+len(row.written)+1), b[:at]...)
-	out = append(append(out, name...), row.written...)
-	return append(append(out, ','), b[at:]...), nil
+	out := append(make([]byte, 0, len(b)+len(name)+len(row)+len(st.recent)+1), b[:at]...)
+	if row != nil {
+		out = append(append(append(out, name...), row...), ',')
+	}
+	b = b[at:]
+	if st.recent != nil {
+		at = bytes.LastIndex(b, []byte(noEvents)) + len(noEvents) - len("null")
+		out = append(append(out, b[:at]...), st.recent...)
+		b = b[at+len("null"):]
+	}
+	return append(out, b...), nil
 }
 
 // lists are buffers of answers that were sent.

@@ -62,10 +62,17 @@ func TestMarshalStatus(t *testing.T) {
 	}
 	kept := row()
 	kept.WriteDown()
+	told := func(st Status, events ...Event) Status {
+		st.Tell(WriteRecent(events))
+		return st
+	}
 	for name, st := range map[string]Status{
-		"none":  {About: `"terminal_status":`},
-		"drawn": {Terminal: row()},
-		"kept":  {Terminal: kept, Conversation: &Turn{Reason: `"terminal_status":{}`}, RecentEvents: []Event{{Type: "reading"}, {Type: TypeGap, From: 1, To: 2}}, Limitations: []string{}},
+		"told":      told(Status{Terminal: row()}, Event{Type: "reading", Reason: `"recent_events":null <`}, Event{Type: TypeGap, From: 1, To: 2}),
+		"both":      told(Status{Terminal: kept, About: `"recent_events":null`, TimedOut: true}, Event{Type: "hold"}),
+		"told none": told(Status{}, []Event{}...),
+		"none":      {About: `"terminal_status":`},
+		"drawn":     {Terminal: row()},
+		"kept":      {Terminal: kept, Conversation: &Turn{Reason: `"terminal_status":{}`}, RecentEvents: []Event{{Type: "reading"}, {Type: TypeGap, From: 1, To: 2}}, Limitations: []string{}},
 	} {
 		want, err := json.Marshal(st)
 		if err != nil {

@@ -81,6 +81,11 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 		defer hosts[i].close()
 	}
 	fmt.Printf("%d terminals; ms from a tools/call written to its answer read; a list is %d kB\n", bridgePanes, hosts[0].size/1000)
+	d, err := bare(bridgeCalls, bridgePause/bridgeClients)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%2d clients  %-7s p50 %7.2f  p99 %7.2f  max %7.2f  %-24s the machine: a line through %d programs and back, as often\n", bridgeClients, "bare", quantile(d, 0.5), quantile(d, 0.99), quantile(d, 1), "", chainLinks)
 	var missed []string
 	for _, row := range []struct {
 		clients int
@@ -94,23 +99,27 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 				return err
 			}
 			slices.Sort(d)
-			at := func(q float64) float64 { return float64(d[min(int(q*float64(len(d))), len(d)-1)]) / 1e6 }
 			verdict := ""
 			if n == 1 || row.pause > 0 {
 				verdict = "ok"
-				if at(0.99) > float64(callLimit)/1e6 {
+				if quantile(d, 0.99) > float64(callLimit)/1e6 {
 					verdict = "MISSED"
 					missed = append(missed, fmt.Sprint(n, " ", tool))
 				}
 				verdict = fmt.Sprintf("limit p99 %s  %s", callLimit, verdict)
 			}
-			fmt.Printf("%2d clients  %-7s p50 %7.2f  p99 %7.2f  max %7.2f  %-24s %s\n", n, tool, at(0.5), at(0.99), at(1), verdict, row.what)
+			fmt.Printf("%2d clients  %-7s p50 %7.2f  p99 %7.2f  max %7.2f  %-24s %s\n", n, tool, quantile(d, 0.5), quantile(d, 0.99), quantile(d, 1), verdict, row.what)
 		}
 	}
 	if len(missed) > 0 {
 		return fmt.Errorf("missed: %v", missed)
 	}
 	return nil
+}
+
+// quantile is of times in their order, in ms.
+func quantile(d []time.Duration, q float64) float64 {
+	return float64(d[min(int(q*float64(len(d))), len(d)-1)]) / 1e6
 }
 
 // host starts a bridge, says hello and lists once.

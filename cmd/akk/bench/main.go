@@ -31,6 +31,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench pane:", err)
 		os.Exit(1)
 	}
+	if len(os.Args) == 3 && os.Args[1] == chainArg {
+		links, err := strconv.Atoi(os.Args[2])
+		if err == nil {
+			err = passOn(links)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench chain:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	akk := flag.String("akk", "./akk", "the `program` to measure")
 	idle := flag.Duration("idle", time.Minute, "how `long` to look at the idle daemon's CPU time")
 	samples := flag.Int("n", 200, "changes per measurement")
@@ -128,8 +139,6 @@ func print(n int, way string, d []time.Duration, missed int) {
 		return
 	}
 	slices.Sort(d)
-	ms := func(q float64) string {
-		return strconv.FormatFloat(float64(d[min(int(q*float64(len(d))), len(d)-1)])/1e6, 'f', 2, 64)
-	}
+	ms := func(q float64) string { return strconv.FormatFloat(quantile(d, q), 'f', 2, 64) }
 	fmt.Printf("%6d  %-34s %8s %8s %8s %8d\n", n, way, ms(0.5), ms(0.99), ms(1), missed)
 }
