@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -63,22 +64,33 @@ func foreground(pid int) string {
 		var name [64]byte
 		out = append(out, slurp(procFile(group, "comm"), name[:])...)
 	}
-	n, err := unix.Readlink(procFile(group, "cwd"), buf[:])
-	if err != nil {
-		n = 0
+	n := 0
+	if name, err := unix.BytePtrFromString(procFile(group, "cwd")); err == nil {
+		if got, _, errno := unix.RawSyscall6(unix.SYS_READLINKAT, atCwd, uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)), 0, 0); errno == 0 {
+			n = int(got)
+		}
 	}
 	return string(append(append(out, ' '), buf[:n]...))
 }
 
-// slurp reads a small file of /proc; nil if it is not there.
+// atCwd is AT_FDCWD, which an absolute path never needs.
+const atCwd = ^uintptr(0) - 99
+
+// slurp reads a small file of /proc; nil if it is not there. The kernel makes it
+// at once, so the calls are not announced to Go's scheduler as ones that may
+// wait (package rawio tells why).
 func slurp(name string, buf []byte) []byte {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	path, err := unix.BytePtrFromString(name)
 	if err != nil {
 		return nil
 	}
-	defer unix.Close(fd)
-	n, err := unix.Read(fd, buf)
-	if err != nil {
+	fd, _, errno := unix.RawSyscall6(unix.SYS_OPENAT, atCwd, uintptr(unsafe.Pointer(path)), unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
+	if errno != 0 {
+		return nil
+	}
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&buf[0])), uintptr(len(buf)))
+	_, _, _ = unix.RawSyscall(unix.SYS_CLOSE, fd, 0, 0)
+	if errno != 0 {
 		return nil
 	}
 	return buf[:n]

@@ -26,8 +26,12 @@ type interner struct {
 	clusterIDs map[string]uint32
 	limit      int // entries of either table that trigger a compaction
 	frozen     *tables
+	newest     [newestStyles]cachedStyle // looked at first: the few of one status line, side by side
+	next       uint8                     // the one of newest that goes next
 	cache      [styleCacheSize]cachedStyle
 }
+
+const newestStyles = 4
 
 type cachedStyle struct {
 	style Style
@@ -48,6 +52,19 @@ func (in *interner) styleID(s Style) uint32 {
 	if s == (Style{}) { // after every reset
 		return 0
 	}
+	for i := range in.newest {
+		if e := &in.newest[i]; e.style == s {
+			return e.id // no entry means the default style
+		}
+	}
+	id := in.cachedID(s)
+	in.newest[in.next%newestStyles] = cachedStyle{s, id}
+	in.next++
+	return id
+}
+
+// cachedID is styleID for what is not among the newest.
+func (in *interner) cachedID(s Style) uint32 {
 	h := uint32(s.Fg)*0x9e3779b1 ^ uint32(s.Bg)*0x85ebca6b ^ uint32(s.Ul)*0xc2b2ae35 ^ uint32(s.Attr)*0x27d4eb2f ^ uint32(s.UlStyle)*0x165667b1
 	e := &in.cache[h>>24&(styleCacheSize-1)]
 	if e.style == s {

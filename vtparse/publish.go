@@ -1,7 +1,5 @@
 package vtparse
 
-import "slices"
-
 // This file makes the Screen that everybody else sees. Rules: it costs one
 // copy per line that changed and one pointer per line that did not; lines that
 // nobody touched are not looked at; if nothing changed the old value is returned.
@@ -22,12 +20,16 @@ func (t *Terminal) Screen() *Screen {
 	}
 	same := old != nil && !t.titleSet && len(old.rows) == rows
 	same = same && old.equal(&s)
+	var made *Screen
 	var list []*Row // made at the first row that differs
-	if !same {
-		list = make([]*Row, rows)
+	begin := func() {
+		made, list = newScreen(rows)
 		if old != nil {
 			copy(list, old.rows)
 		}
+	}
+	if !same {
+		begin()
 	}
 	low, high := t.low, min(t.high, rows)
 	if old == nil || len(old.rows) != rows {
@@ -47,7 +49,7 @@ func (t *Terminal) Screen() *Screen {
 			continue
 		}
 		if list == nil {
-			list = slices.Clone(old.rows)
+			begin()
 		}
 		list[y] = l.pub
 	}
@@ -68,8 +70,25 @@ func (t *Terminal) Screen() *Screen {
 		t.signals.PaneTitleSet = t.generation
 		t.titleSet = false
 	}
-	t.screen = &s
-	return t.screen
+	*made = s
+	t.screen = made
+	return made
+}
+
+// roomRows is how many rows have their place beside the screen.
+const roomRows = 48
+
+// newScreen makes a screen and the list of its rows, mostly in one piece of
+// memory.
+func newScreen(rows int) (*Screen, []*Row) {
+	if rows > roomRows {
+		return new(Screen), make([]*Row, rows)
+	}
+	r := new(struct {
+		Screen
+		room [roomRows]*Row
+	})
+	return &r.Screen, r.room[:rows:rows]
 }
 
 // checkTouched, set by tests, looks at the lines that nobody touched.
@@ -77,7 +96,7 @@ var checkTouched func(t *Terminal, rows []*Row)
 
 // titleText makes a new string only of a new title.
 func (t *Terminal) titleText() string {
-	if t.screen != nil && t.screen.Title == string(t.title) {
+	if t.screen != nil && (!t.titleSet || t.screen.Title == string(t.title)) {
 		return t.screen.Title
 	}
 	return string(t.title)

@@ -36,7 +36,7 @@ func main() {
 }
 
 // ways are what is measured, in this order; "none" is tmux alone.
-const defaultWays = "none,bare,akk,pipe,poll-1s,poll-200ms"
+const defaultWays = "none,bare,bare+vt,akk,pipe,poll-1s,poll-200ms"
 
 func bench(ctx context.Context) error {
 	length := flag.Duration("for", 10*time.Second, "how `long` each measurement takes")
@@ -137,5 +137,8 @@ func verdicts(rows map[string]row, streaming bool, panes int) {
 	}
 	say("p95 against the bare client's, ms", akk.p95, 1.5*bare.p95)
 	say(fmt.Sprintf("CPU against twice the bare client's + emulation (%.2f)", akk.emulation), akk.own, 2*bare.own+akk.emulation)
+	if vt, ok := rows["bare+vt"]; ok {
+		say(fmt.Sprintf("the same, with what emulating costs a bare client (%.2f)", vt.own-bare.own), akk.own, bare.own+vt.own)
+	}
 	say("panes whose last picture is not there, mismatches of audits", float64(akk.lost+akk.wrongs), 0)
 }

@@ -19,15 +19,18 @@ import (
 	"time"
 
 	"akk/panes"
+	"akk/vtparse"
 )
 
 // This file holds the measured processes. Each says "ready", hears "begin" and
 // "end", and answers with what it saw between them.
 
 var observers = map[string]func(context.Context, []string) error{
-	"bare": bare, "akk": func(c context.Context, a []string) error { return mirror(c, a, panes.Control) },
-	"pipe": func(c context.Context, a []string) error { return mirror(c, a, panes.Pipe) },
-	"poll": poll, "emulate": emulate,
+	"bare":    func(c context.Context, a []string) error { return bare(c, a, false) },
+	"bare+vt": func(c context.Context, a []string) error { return bare(c, a, true) },
+	"akk":     func(c context.Context, a []string) error { return mirror(c, a, panes.Control) },
+	"pipe":    func(c context.Context, a []string) error { return mirror(c, a, panes.Pipe) },
+	"poll":    poll, "emulate": emulate,
 	panes.PassCommand: func(_ context.Context, a []string) error { return panes.PassPipe(a[0], a[1]) },
 }
 
@@ -118,9 +121,13 @@ func profile() {
 	}
 }
 
-// bare attaches like akk and only unescapes what comes.
-func bare(ctx context.Context, args []string) error {
+// bare attaches like akk and only unescapes what comes; with vt it also emulates
+// it, a screen for each picture.
+func bare(ctx context.Context, args []string, vt bool) error {
 	s := newSeen(args[2])
+	if vt {
+		panes.PaceCollector() // as akk's
+	}
 	var stop []io.Closer
 	for id := range strings.SplitSeq(args[1], ",") {
 		c := exec.CommandContext(ctx, "tmux", "-S", args[0], "-C", "attach-session", "-E", "-t", id, "-f", "ignore-size,pause-after=5")
@@ -140,6 +147,7 @@ func bare(ctx context.Context, args []string) error {
 		go func() {
 			r, once := bufio.NewReaderSize(out, 64<<10), sync.Once{}
 			var buf []byte
+			terms := map[string]*vtparse.Terminal{}
 			for {
 				l, err := r.ReadSlice('\n')
 				if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
@@ -155,6 +163,17 @@ func bare(ctx context.Context, args []string) error {
 				pane, rest, _ := bytes.Cut(rest, []byte(" "))
 				_, data, _ := bytes.Cut(rest, []byte(" : "))
 				buf = unescape(buf[:0], data)
+				if vt {
+					t := terms[string(pane)]
+					if t == nil {
+						t = vtparse.New(120, 40, vtparse.Options{})
+						terms[string(pane)] = t
+					}
+					t.Write(buf)
+					if bytes.Contains(buf, []byte(pictureEnd)) {
+						t.Screen()
+					}
+				}
 				if s.probes[string(pane)] {
 					if at := moment(buf); at != 0 {
 						s.mark(string(pane), at)

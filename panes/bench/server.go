@@ -136,6 +136,8 @@ func (w *server) probeList() string {
 	return strings.Join(ids, ",")
 }
 
+const pictureEnd = "\x1b[?2026l"
+
 // picture is what an agent that works draws: its status line within one
 // synchronized update, and now and then a line of text above it.
 func (w *server) picture(i int) []byte {
@@ -150,7 +152,7 @@ func (w *server) picture(i int) []byte {
 	if w.probed(i) {
 		fmt.Fprintf(&b, "@%d@", time.Now().UnixNano())
 	}
-	b.WriteString("\x1b[?2026l")
+	b.WriteString(pictureEnd)
 	return b.Bytes()
 }
 
@@ -246,7 +248,7 @@ func (w *server) measure(ctx context.Context, way string, streaming bool, d time
 		}
 		r.lost = 0
 		for i, id := range w.panes {
-			if w.count[i] > before[i] && way != "bare" && res.Last[id] != w.count[i] {
+			if w.count[i] > before[i] && !strings.HasPrefix(way, "bare") && res.Last[id] != w.count[i] {
 				r.lost++
 			}
 		}
