@@ -49,20 +49,31 @@ func processStart(pid int) (time.Time, bool) {
 	return bootTime().Add(time.Duration(ticks) * time.Second / clockTicks), true
 }
 
+// processFacts reads what /proc tells of a process. In the middle of an exec the
+// program is the new one and arguments and environment are empty, for as long as
+// a cold disk takes: then all three stay empty, and whoever looks again sees
+// them. (A process without any argument is not there otherwise: the kernel does
+// not start one.)
 func processFacts(pid int) (agents.Process, bool) {
 	start, ok := processStart(pid)
 	if !ok {
 		return agents.Process{}, false
 	}
 	p := agents.Process{PID: pid, StartTime: start}
-	p.Exe, _ = os.Readlink(procFile(pid, "exe"))
 	p.Cwd, _ = os.Readlink(procFile(pid, "cwd"))
-	if b, err := os.ReadFile(procFile(pid, "cmdline")); err == nil && len(b) > 0 {
-		p.Args = strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+	exe, _ := os.Readlink(procFile(pid, "exe"))
+	args, aerr := os.ReadFile(procFile(pid, "cmdline"))
+	env, eerr := os.ReadFile(procFile(pid, "environ"))
+	if again, _ := os.Readlink(procFile(pid, "exe")); again != exe || exe != "" && aerr == nil && len(args) == 0 {
+		return p, true
 	}
-	if b, err := os.ReadFile(procFile(pid, "environ")); err == nil {
+	p.Exe = exe
+	if aerr == nil && len(args) > 0 {
+		p.Args = strings.Split(strings.TrimSuffix(string(args), "\x00"), "\x00")
+	}
+	if eerr == nil {
 		p.Env = map[string]string{}
-		for kv := range strings.SplitSeq(string(b), "\x00") {
+		for kv := range strings.SplitSeq(string(env), "\x00") {
 			if k, v, ok := strings.Cut(kv, "="); ok {
 				p.Env[k] = v
 			}
