@@ -3,6 +3,7 @@ package rawio
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -111,86 +112,95 @@ func TestWriteAll(t *testing.T) {
 	}
 }
 
-// TestStdio: a pipe and a socket that wait in the system can be had for the
-// poller and are afterwards as they were; a plain file stays what it is.
+// TestStdio: a pipe and a socket are had for the poller; who shares them finds
+// them as they were, and what he makes of their flags holds nobody up.
 func TestStdio(t *testing.T) {
-	waits := func(f *os.File) bool {
-		raw, err := f.SyscallConn()
-		if err != nil {
-			t.Fatal(err)
+	for _, shares := range []bool{false, true} { // with one that reads them without waiting
+		for _, what := range []string{"pipe", "socket", "one socket"} {
+			t.Run(fmt.Sprint(what, shares), func(t *testing.T) { stdio(t, what, shares) })
 		}
-		var flags int
-		if cerr := raw.Control(func(fd uintptr) { flags, err = unix.FcntlInt(fd, unix.F_GETFL, 0) }); cerr != nil || err != nil {
-			t.Fatal(cerr, err)
-		}
-		return flags&unix.O_NONBLOCK == 0
-	}
-	var p [2]int
-	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
-		t.Fatal(err)
-	}
-	s, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		what    string
-		in, out *os.File
-		shares  bool
-	}{
-		{"pipe", os.NewFile(uintptr(p[0]), "r"), os.NewFile(uintptr(p[1]), "w"), false},
-		{"socket", os.NewFile(uintptr(s[0]), "a"), os.NewFile(uintptr(s[1]), "b"), true},
-	} {
-		in, undoIn := Stdio(c.in)
-		out, undoOut := Stdio(c.out)
-		if in == c.in || out == c.out || waits(in) || waits(out) {
-			t.Fatalf("%s: still waits in the system", c.what)
-		}
-		if waits(c.in) == c.shares {
-			t.Errorf("%s: the original waits: %v", c.what, waits(c.in))
-		}
-		r := Reader(in)
-		if _, ok := r.(*reader); !ok {
-			t.Errorf("%s: %T", c.what, r)
-		}
-		go func() {
-			_, _ = NewWriter(out).WriteAll([]byte("hel"), []byte("lo"))
-		}()
-		got := make([]byte, 5)
-		if _, err := io.ReadFull(r, got); err != nil || string(got) != "hello" {
-			t.Errorf("%s: %q, %v", c.what, got, err)
-		}
-		ended := make(chan error, 1)
-		go func() {
-			_, err := r.Read(got)
-			ended <- err
-		}()
-		time.Sleep(5 * time.Millisecond) // it waits now, or soon
-		undoOut()
-		undoIn() // ends the read
-		if err := <-ended; err == nil {
-			t.Errorf("%s: read on", c.what)
-		}
-		if !waits(c.in) || !waits(c.out) {
-			t.Errorf("%s: does not wait in the system any more", c.what)
-		}
-		if _, err := c.out.WriteString("bye"); err != nil {
-			t.Errorf("%s: %v", c.what, err)
-		}
-		if n, err := c.in.Read(got); err != nil || string(got[:n]) != "bye" {
-			t.Errorf("%s: afterwards %q, %v", c.what, got[:n], err)
-		}
-		c.in.Close()
-		c.out.Close()
 	}
 	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if g, undo := Stdio(f); g != f {
-		t.Error("a plain file became another")
+	g, undo := Stdio(f)
+	defer undo()
+	if r := Reader(g); r != io.Reader(g) {
+		t.Errorf("a plain file became %T", r)
+	}
+}
+
+func stdio(t *testing.T, what string, nonblock bool) {
+	var p [2]int
+	var err error
+	if what == "pipe" {
+		err = unix.Pipe2(p[:], unix.O_CLOEXEC)
 	} else {
-		undo()
+		p, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := os.NewFile(uintptr(p[0]), "r"), os.NewFile(uintptr(p[1]), "w")
+	defer a.Close()
+	defer b.Close()
+	flag := func(on bool) {
+		for _, fd := range p {
+			if err := unix.SetNonblock(fd, on); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	flag(nonblock)
+	in, undoIn := Stdio(a)
+	out, undoOut := Stdio(b)
+	if what == "one socket" { // both ways on each end
+		if g, undo := Stdio(a); Reader(g) == io.Reader(g) {
+			t.Errorf("the second of one socket: %T", g)
+		} else {
+			undo()
+		}
+	}
+	for _, fd := range p {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 != nonblock {
+			t.Errorf("flags %#x, %v", flags, err)
+		}
+	}
+	r := Reader(in)
+	if _, ok := r.(*reader); !ok {
+		t.Fatalf("%T", r)
+	}
+	flag(!nonblock) // who shares them does as he likes
+	want := bytes.Repeat([]byte("hello"), 200_000)
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := NewWriter(out).WriteAll(want[:5], want[5:])
+		wrote <- err
+	}()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(r, got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("read: %v", err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := r.Read(got)
+		ended <- err
+	}()
+	time.Sleep(5 * time.Millisecond) // it waits now, or soon
+	undoOut()
+	undoIn() // ends the read
+	if err := <-ended; err == nil {
+		t.Error("read on")
+	}
+	if _, err := b.WriteString("bye"); err != nil {
+		t.Error(err)
+	}
+	if n, err := a.Read(got); err != nil || string(got[:n]) != "bye" {
+		t.Errorf("afterwards %q, %v", got[:n], err)
 	}
 }

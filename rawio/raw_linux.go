@@ -10,8 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file holds the calls of the system. Invariant: they are made only on
-// descriptors that don't wait (O_NONBLOCK); EAGAIN goes to the poller.
+// This file holds the calls of the system. Invariant: none waits, whoever shares
+// the descriptor and whatever he does to its flags: a socket is told so with
+// every call (MSG_DONTWAIT), another file is one of our own with O_NONBLOCK.
+// EAGAIN goes to the poller.
 
 // pollable is what os.File and the connections of net have in common.
 type pollable interface {
@@ -20,55 +22,62 @@ type pollable interface {
 	SyscallConn() (syscall.RawConn, error)
 }
 
-// open is f's descriptor, nil where a call might wait in the system.
-func open(f any) syscall.RawConn {
+// open is f's descriptor, nil where a call might wait in the system, and whether
+// it is a socket's.
+func open(f any) (raw syscall.RawConn, socket bool) {
 	p, ok := f.(pollable)
 	if !ok {
-		return nil
+		return nil, false
 	}
 	raw, err := p.SyscallConn()
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	waits := true
+	_, watched := f.(*watched)
 	if raw.Control(func(fd uintptr) {
+		var st unix.Stat_t
 		flags, err := unix.FcntlInt(fd, unix.F_GETFL, 0)
-		waits = err != nil || flags&unix.O_NONBLOCK == 0
-	}) != nil || waits {
-		return nil
+		if err != nil || unix.Fstat(int(fd), &st) != nil {
+			return
+		}
+		socket = st.Mode&unix.S_IFMT == unix.S_IFSOCK
+		watched = watched || flags&unix.O_NONBLOCK != 0
+	}) != nil || !watched {
+		return nil, false
 	}
-	return raw
+	return raw, socket
 }
 
 // Reader reads r.
 func Reader(r io.Reader) io.Reader {
-	raw := open(r)
+	raw, socket := open(r)
 	if raw == nil {
 		return r
 	}
-	return newReader(raw)
+	return newReader(raw, socket)
 }
 
 // Conn reads and writes nc.
 func Conn(nc net.Conn) net.Conn {
-	raw := open(nc)
+	raw, socket := open(nc)
 	if raw == nil {
 		return nc
 	}
-	return &conn{Conn: nc, in: newReader(raw), out: NewWriter(nc)}
+	return &conn{Conn: nc, in: newReader(raw, socket), out: NewWriter(nc)}
 }
 
 // reader reads what is there.
 type reader struct {
-	raw syscall.RawConn
-	try func(fd uintptr) bool // made once
-	buf []byte
-	n   int
-	err error
+	raw    syscall.RawConn
+	socket bool
+	try    func(fd uintptr) bool // made once
+	buf    []byte
+	n      int
+	err    error
 }
 
-func newReader(raw syscall.RawConn) *reader {
-	r := &reader{raw: raw}
+func newReader(raw syscall.RawConn, socket bool) *reader {
+	r := &reader{raw: raw, socket: socket}
 	r.try = r.once
 	return r
 }
@@ -95,7 +104,13 @@ func (r *reader) Read(p []byte) (int, error) {
 // once is false when there is nothing to read yet.
 func (r *reader) once(fd uintptr) bool {
 	for {
-		n, _, err := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&r.buf[0])), uintptr(len(r.buf)))
+		var n uintptr
+		var err syscall.Errno
+		if r.socket {
+			n, _, err = syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&r.buf[0])), uintptr(len(r.buf)), unix.MSG_DONTWAIT, 0, 0)
+		} else {
+			n, _, err = syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&r.buf[0])), uintptr(len(r.buf)))
+		}
 		switch err {
 		case 0:
 			acquire(fd)
@@ -114,6 +129,8 @@ func (r *reader) once(fd uintptr) bool {
 // rawWriter writes pieces.
 type rawWriter struct {
 	raw    syscall.RawConn
+	socket bool
+	msg    unix.Msghdr           // of a socket
 	try    func(fd uintptr) bool // made once
 	pieces [][]byte              // what is left
 	iov    []unix.Iovec
@@ -123,11 +140,11 @@ type rawWriter struct {
 
 // newRaw writes f; nil where a call might wait in the system.
 func newRaw(f any) *rawWriter {
-	raw := open(f)
+	raw, socket := open(f)
 	if raw == nil {
 		return nil
 	}
-	w := &rawWriter{raw: raw}
+	w := &rawWriter{raw: raw, socket: socket}
 	w.try = w.once
 	return w
 }
@@ -136,7 +153,8 @@ func (w *rawWriter) all(pieces [][]byte) (int, error) {
 	w.pieces, w.n, w.err = append(w.pieces[:0], pieces...), 0, nil
 	err := w.raw.Write(w.try)
 	clear(w.pieces)
-	clear(w.iov)
+	clear(w.iov[:cap(w.iov)]) // also of a longer call before
+	w.msg.Iov = nil
 	if err == nil {
 		err = w.err
 	}
@@ -158,7 +176,15 @@ func (w *rawWriter) once(fd uintptr) bool {
 			return true
 		}
 		release(fd)
-		n, _, err := syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&w.iov[0])), uintptr(len(w.iov)))
+		var n uintptr
+		var err syscall.Errno
+		if w.socket {
+			w.msg.Iov = &w.iov[0]
+			w.msg.SetIovlen(len(w.iov))
+			n, _, err = syscall.RawSyscall(syscall.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&w.msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		} else {
+			n, _, err = syscall.RawSyscall(syscall.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&w.iov[0])), uintptr(len(w.iov)))
+		}
 		switch err {
 		case 0:
 			w.went(int(n))

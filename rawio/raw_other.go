@@ -17,7 +17,7 @@ func Reader(r io.Reader) io.Reader { return r }
 func Conn(nc net.Conn) net.Conn { return nc }
 
 // Stdio is f and nothing to undo.
-func Stdio(f *os.File) (*os.File, func()) { return f, func() {} }
+func Stdio(f *os.File) (io.ReadWriter, func()) { return f, func() {} }
 
 type rawWriter struct{}
 

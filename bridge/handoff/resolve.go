@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"akk/bridge/rpc"
 	"akk/panes"
@@ -21,8 +22,35 @@ func target(v *view) string {
 	return fmt.Sprintf("%s:%d.%d", v.Info.SessionName, v.Info.WindowIndex, v.Info.PaneIndex)
 }
 
-// resolve returns the terminal that id names.
+// resolve returns the terminal that id names. A terminal that a Host knows from
+// before the daemon's start is waited for while its server is being looked at.
 func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
+	late := time.NewTimer(freshFor)
+	defer late.Stop()
+	for {
+		ch := d.changed.wait()
+		v, err := d.known(id, socket)
+		if err == nil || err.Code != rpc.CodeNotFound || !strings.HasPrefix(id, "terminal:") || !d.fresh() {
+			return v, err
+		}
+		select {
+		case <-ch:
+		case <-late.C:
+			return v, err
+		case <-d.ctx.Done():
+			return v, err
+		}
+	}
+}
+
+// fresh tells whether a server was attached just now, see freshFor.
+func (d *Desk) fresh() bool {
+	now := d.now()
+	return slices.ContainsFunc(d.serverList(), func(s *server) bool { return now.Sub(s.since) < freshFor })
+}
+
+// known is resolve without waiting.
+func (d *Desk) known(id, socket string) (*view, *rpc.Error) {
 	if id == "" {
 		return nil, usage("name a terminal: a full id, %pane or a short ref of `akk list`", "no terminal was named")
 	}

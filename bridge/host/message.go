@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -29,7 +30,19 @@ func decode(text []byte) (m jsonrpc.Message, err error) {
 	if r, ok := plain(text); ok {
 		return r, nil
 	}
-	return jsonrpc.DecodeMessage(text)
+	if m, err = jsonrpc.DecodeMessage(text); err != nil {
+		return nil, err
+	}
+	var raw struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if _, err := fast.Parse(text, &raw, fast.DontMatchCaseInsensitiveStructFields); err != nil {
+		return nil, err
+	}
+	if _, ok := plainID(raw.ID); !ok && (raw.ID[0] != '"' || !utf8.Valid(raw.ID)) {
+		return nil, errors.New("it can't be answered under its id: that is no whole number, too large a one, or no UTF-8")
+	}
+	return m, nil
 }
 
 // nestedMost is how deep the SDK lets a message be nested.
@@ -44,7 +57,7 @@ func plain(text []byte) (*jsonrpc.Request, bool) {
 	}
 	var m struct {
 		Version string          `json:"jsonrpc"`
-		ID      any             `json:"id"`
+		ID      json.RawMessage `json:"id"`
 		Method  json.RawMessage `json:"method"`
 		Params  json.RawMessage `json:"params"`
 		Error   json.RawMessage `json:"error"`
@@ -56,9 +69,31 @@ func plain(text []byte) (*jsonrpc.Request, bool) {
 	if n < 2 || m.Method[0] != '"' || bytes.IndexByte(m.Method, '\\') >= 0 || !utf8.Valid(m.Method) {
 		return nil, false
 	}
-	id, err := jsonrpc.MakeID(m.ID)
-	return &jsonrpc.Request{Method: string(m.Method[1 : n-1]), ID: id, Params: m.Params}, err == nil
+	id, ok := plainID(m.ID)
+	return &jsonrpc.Request{Method: string(m.Method[1 : n-1]), ID: id, Params: m.Params}, ok
 }
+
+// plainID is an id that is answered as it was written: none, a plain string or a
+// whole number that a float64 holds. The SDK makes 1 of 1.5.
+func plainID(raw json.RawMessage) (jsonrpc.ID, bool) {
+	var v any
+	switch n := len(raw); {
+	case n == 0 || string(raw) == "null":
+	case raw[0] == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw):
+		v = string(raw[1 : n-1])
+	default:
+		i, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil || i < -maxID || i > maxID || string(raw) == "-0" {
+			return jsonrpc.ID{}, false
+		}
+		v = float64(i)
+	}
+	id, err := jsonrpc.MakeID(v)
+	return id, err == nil
+}
+
+// maxID is the largest whole number that every JSON reader holds.
+const maxID = 1 << 53
 
 // idOf is the id of a message that is wrong otherwise.
 func idOf(text []byte) json.RawMessage {

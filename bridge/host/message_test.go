@@ -11,6 +11,32 @@ import (
 	"akk/bridge/mcp"
 )
 
+// TestStrangeIDs: who can't be answered under his id is told so, not answered
+// under another.
+func TestStrangeIDs(t *testing.T) {
+	t.Parallel()
+	for id, ok := range map[string]bool{
+		`1`: true, `-7`: true, `9007199254740992`: true, `"a"`: true, `"\u00e9\n"`: true, `0`: true,
+		`1.5`: false, `1e3`: false, `9007199254740993`: false, `-0`: false, "\"\xff\"": false,
+	} {
+		m, err := decode([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`))
+		if (err == nil) != ok {
+			t.Errorf("id %s: %v, %v", id, m, err)
+		}
+		if !ok {
+			continue
+		}
+		b, err := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: m.(*jsonrpc.Request).ID, Result: json.RawMessage(`{}`)})
+		var want, got any
+		var back struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if err != nil || json.Unmarshal(b, &back) != nil || json.Unmarshal([]byte(id), &want) != nil || json.Unmarshal(back.ID, &got) != nil || want != got {
+			t.Errorf("id %s is answered as %s, %v", id, b, err)
+		}
+	}
+}
+
 // FuzzPlain: a message that is read without the SDK is what the SDK reads, and a
 // call is told its id, whatever its parameters say of it.
 func FuzzPlain(f *testing.F) {

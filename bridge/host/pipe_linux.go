@@ -2,7 +2,7 @@ package host
 
 import (
 	"io"
-	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,7 +14,9 @@ const outRoom = 1 << 20
 
 // widen makes room in a pipe; where that can't be, it stays as it is.
 func widen(out io.Writer) {
-	if f, ok := out.(*os.File); ok {
+	if f, ok := out.(interface {
+		SyscallConn() (syscall.RawConn, error)
+	}); ok {
 		if c, err := f.SyscallConn(); err == nil {
 			_ = c.Control(func(fd uintptr) {
 				if n, err := unix.FcntlInt(fd, unix.F_GETPIPE_SZ, 0); err == nil && n < outRoom {

@@ -159,6 +159,7 @@ func (c *serverConn) run(job func()) {
 	c.wg.Go(func() {
 		for {
 			job()
+			job = nil // who rests holds no request
 			if c.resting.Add(1) > restingMax {
 				c.resting.Add(-1)
 				return
