@@ -28,7 +28,7 @@ PIECE      ?= 1
 # Worst cases of the suite: the whole of it must end below 5 minutes.
 TESTTIME ?= 290s
 
-.PHONY: run build test lint live hosts bench bench-desk bench-mirror bench-vt chaos-mirror truth bench-read fuzz-vt fuzz cover clean need-go need-tmux need-cc
+.PHONY: run build test lint live hosts crash rapid bench bench-desk bench-mirror bench-bridge bench-vt truth bench-read chaos-mirror fuzz-vt fuzz cover clean help need-go need-tmux need-cc
 
 run: need-tmux build ## build akk and open it
 	./akk
@@ -100,8 +100,11 @@ cover: need-go need-tmux ## coverage of the whole suite
 	$(GO) test -buildvcs=false -timeout $(TESTTIME) -coverprofile cover.out -coverpkg ./... ./...
 	$(GO) tool cover -func cover.out | tail -1
 
-clean:
+clean: ## remove what was built
 	rm -rf akk dist cover.out
+
+help: ## what can be made
+	@sed -n 's/^\([a-z-]*\):.*## /\1  /p' $(firstword $(MAKEFILE_LIST))
 
 # What a machine must have. $(call install,packages) uses apt where it may.
 define install

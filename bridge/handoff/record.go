@@ -82,7 +82,11 @@ func (d *Desk) Record(ctx context.Context, _ rpc.Caller, p rpc.TargetParams, sta
 	}
 	defer tap.Close()
 	s := tap.Start()
-	if err := started(rpc.RecordStart{Pane: pn.info.Pane, Cols: s.Cols, Rows: s.Rows, Title: s.Title, Start: d.now(), Paint: paint(s)}); err != nil {
+	of := pn.info.Demo
+	if of == "" && pn.view != nil {
+		of = strings.TrimSpace(string(pn.view.kind) + " " + pn.view.vers)
+	}
+	if err := started(rpc.RecordStart{Pane: pn.info.Pane, Cols: s.Cols, Rows: s.Rows, Title: s.Title, Of: of, Start: d.now(), Paint: paint(s)}); err != nil {
 		return err
 	}
 	size := [2]int{s.Cols, s.Rows}

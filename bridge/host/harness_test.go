@@ -124,7 +124,7 @@ type message struct {
 func parse(t *testing.T, line string) message {
 	t.Helper()
 	var m message
-	if err := json.Unmarshal([]byte(line), &m); err != nil || m.Version != "2.0" || (m.Method == "" && m.Result == nil && m.Error == nil) {
+	if err := json.Unmarshal([]byte(line), &m); err != nil || m.Version != "2.0" || (m.Method == "" && m.Result == nil && m.Error == nil) || m.Error != nil && m.Error.Code == 0 {
 		t.Fatalf("stdout carries %q", line)
 	}
 	return m

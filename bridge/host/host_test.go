@@ -145,6 +145,34 @@ func TestProblemsAreTold(t *testing.T) {
 	}
 }
 
+// Every error has a code of JSON-RPC's, also those that the SDK gives none.
+func TestErrorsHaveCodes(t *testing.T) {
+	path := socket(t)
+	entered := make(chan struct{}, 100)
+	d := &desk{status: func(context.Context, rpc.StatusParams) (rpc.Status, error) {
+		entered <- struct{}{}
+		return rpc.Status{TurnID: "turn-1", Conversation: &rpc.Turn{Status: "waiting_for_agent"}}, nil
+	}}
+	daemon(t, d, path)
+	b := start(t, Options{Connect: dialer(path)})
+	b.write(callLine("0", "list", "{}", ""))
+	if m := b.answer("0"); m.Error == nil || m.Error.Code != -32600 {
+		t.Errorf("a call before initialize: %s %+v", m.Result, m.Error)
+	}
+	b.write(initialize("2025-11-25")...)
+	b.answer(`"init"`)
+	b.write(callLine("1", "status", `{"turn_id":"turn-1","wait_seconds":45}`, ""))
+	select {
+	case <-entered:
+	case <-time.After(patience):
+		t.Fatal("the wait does not look")
+	}
+	b.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	if m := b.answer("1"); m.Error != nil && m.Error.Code != -32603 {
+		t.Errorf("a cancelled wait: %+v", m.Error)
+	}
+}
+
 // What came before the end of stdin is answered: `printf ... | akk host-bridge`.
 func TestEndOfInput(t *testing.T) {
 	path := socket(t)

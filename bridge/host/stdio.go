@@ -218,14 +218,30 @@ func (s *stdio) refuse(id json.RawMessage, code int64, why string) {
 
 // Write writes one message.
 func (s *stdio) Write(_ context.Context, m jsonrpc.Message) error {
+	r, answer := m.(*jsonrpc.Response)
+	if answer && r.Error != nil {
+		m = &jsonrpc.Response{ID: r.ID, Error: coded(r.Error)}
+	}
 	b, err := s.docs.Line(m)
 	if err != nil {
 		return err
 	}
-	if r, ok := m.(*jsonrpc.Response); ok {
+	if answer {
 		defer s.answered(idKey(r.ID))()
 	}
 	return s.put(b...)
+}
+
+// coded gives an error without a JSON-RPC code one: the SDK writes 0.
+func coded(err error) error {
+	w, ok := errors.AsType[*jsonrpc.Error](err)
+	switch {
+	case ok && w.Code != 0:
+		return err
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the request was cancelled"}
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }
 
 // answered frees the id at once, and the place when the returned function is

@@ -238,6 +238,7 @@ type RecordStart struct {
 	Cols  int       `json:"cols"`
 	Rows  int       `json:"rows"`
 	Title string    `json:"title"`
+	Of    string    `json:"of,omitempty"` // the agent and its version, as "codex 0.155.1"
 	Start time.Time `json:"start"`
 	// Paint are the bytes that draw the screen on which the stream goes on.
 	Paint []byte `json:"paint"`

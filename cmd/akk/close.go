@@ -11,7 +11,7 @@ import (
 func newClose(a *app) *cobra.Command {
 	var p rpc.CloseParams
 	c := &cobra.Command{
-		Use:   "close TURN",
+		Use:   "close TURN|ID",
 		Short: "Give the management of a task up; nothing is typed, the agent goes on",
 		Long: `Closes a turn: its end is not told any more and it stands in nobody's way. The
 agent is not stopped (akk interrupt does that).

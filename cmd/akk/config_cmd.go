@@ -27,7 +27,7 @@ func newConfig(a *app) *cobra.Command {
 			a.printf("%s\n", path())
 			return nil
 		}},
-		&cobra.Command{Use: "check", Short: "Check the settings file", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+		&cobra.Command{Use: "check", Short: "Check the settings file; --json prints what holds", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
 			cfg, err := a.config()
 			if err != nil {
 				return err
@@ -36,7 +36,7 @@ func newConfig(a *app) *cobra.Command {
 				return fail(profileCure, "%v", errors.Join(errs...))
 			}
 			if a.json {
-				return a.print(cfg)
+				return a.print(cfg.Filled())
 			}
 			if _, err := os.Stat(path()); err != nil {
 				a.printf("%s does not exist; the defaults hold\n", path())

@@ -19,7 +19,7 @@ func newDemo(a *app) *cobra.Command {
 		Long: `Opens one window per recording, beside the current one (inside of tmux) or in
 the session "akk". The windows are labelled RECORDING, the panes are marked with
 the pane option @akk_demo, and akk never sends anything to them. "q" in such a
-window, or akk demo --stop, ends it.`,
+window, or akk demo --stop, ends it. Each call opens one more of each.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if stop {

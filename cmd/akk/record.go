@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,7 +38,7 @@ func newRecord(a *app) *cobra.Command {
 				return d.Record(ctx, rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, func(s rpc.RecordStart) error {
 					began = s.Start
 					a.note("recording %s (%dx%d); Ctrl-C ends it", s.Pane, s.Cols, s.Rows)
-					w, err = cast.NewWriter(a.out, cast.Header{Width: s.Cols, Height: s.Rows, Timestamp: s.Start.Unix(), Title: s.Title, Env: map[string]string{"TERM": "tmux-256color"}})
+					w, err = cast.NewWriter(a.out, cast.Header{Width: s.Cols, Height: s.Rows, Timestamp: s.Start.Unix(), Title: cmp.Or(s.Of, s.Title), Env: map[string]string{"TERM": "tmux-256color"}})
 					if err != nil {
 						return err
 					}
@@ -65,6 +66,6 @@ func newRecord(a *app) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().DurationVar(&limit, "for", 0, "end after this `long`")
+	c.Flags().DurationVar(&limit, "for", 0, "end after this `time`, as 30s or 5m")
 	return c
 }

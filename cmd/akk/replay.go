@@ -35,7 +35,8 @@ func newReplay(a *app) *cobra.Command {
 		Use:   "replay FILE.cast|-",
 		Short: "Play a recording in the terminal; --json: print screen and reading at each of its markers",
 		Long: `Plays an asciicast v2 recording in real time. With --json nothing is played:
-for each marker one object {marker, label, screen, reading} is printed. With
+for each marker one object {marker, label, screen, reading} is printed, and of a
+recording without markers its last screen, as marker 0 "the end". With
 --raw the input is plain bytes that are put on one screen of --size.
 
 replay needs no daemon and no tmux.`,
@@ -68,7 +69,7 @@ replay needs no daemon and no tmux.`,
 	fl.BoolVar(&f.raw, "raw", false, "the input is bytes, not a recording; needs --size")
 	fl.StringVar(&f.size, "size", "", "size of the screen of --raw, as `80x24`")
 	fl.StringVar(&f.cuts, "cuts", "", "byte `offsets` at which the input of --raw was split into writes, as 3,7")
-	fl.Float64Var(&f.speed, "speed", 1, "how many times as `fast`; 0 shows the end at once")
+	fl.Float64Var(&f.speed, "speed", 1, "`times` as fast as it was; 0 shows the end at once")
 	fl.BoolVar(&f.demo, "demo", false, "")
 	_ = fl.MarkHidden("demo")
 	return c

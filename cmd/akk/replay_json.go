@@ -32,7 +32,7 @@ func (a *app) replayJSON(in io.Reader, name string, f replayFlags) error {
 	direct := a.out
 	a.out = out
 	defer func() { a.out = direct }()
-	err := eachMarker(in, name, f, func(d markerDoc, _ string) error { return a.line(d) })
+	err := a.markers(in, name, f, func(d markerDoc, _ string) error { return a.line(d) })
 	if ferr := out.Flush(); err == nil {
 		err = ferr
 	}
@@ -120,22 +120,23 @@ func (a *app) explainCast(ctx context.Context, name, agent, version string) erro
 		return err
 	}
 	defer in.Close()
-	all, err := io.ReadAll(in)
-	if err != nil {
-		return badCast(name, err)
-	}
 	f := replayFlags{agent: agent, agentVersion: version}
+	return a.markers(in, name, f, func(d markerDoc, version string) error { return a.explainMarker(d, name, version) })
+}
+
+// markers is eachMarker, and of a recording without markers its last screen.
+func (a *app) markers(in io.Reader, name string, f replayFlags, yield func(markerDoc, string) error) error {
+	var all bytes.Buffer
 	seen := 0
-	if err := eachMarker(bytes.NewReader(all), name, f, func(d markerDoc, version string) error {
+	if err := eachMarker(io.TeeReader(in, &all), name, f, func(d markerDoc, version string) error {
 		seen++
-		return a.explainMarker(d, name, version)
+		return yield(d, version)
 	}); err != nil || seen > 0 {
 		return err
 	}
-	// It has no markers: its last screen is what can be explained.
 	a.note("%s has no markers; this is how it ends", name)
-	all = append(bytes.TrimRight(all, "\n"), endMarker...)
-	return eachMarker(bytes.NewReader(all), name, f, func(d markerDoc, version string) error { return a.explainMarker(d, name, version) })
+	again := io.MultiReader(bytes.NewReader(bytes.TrimRight(all.Bytes(), "\n")), strings.NewReader(endMarker))
+	return eachMarker(again, name, f, yield)
 }
 
 // endMarker is a line behind the last one of a recording.

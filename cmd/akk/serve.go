@@ -24,7 +24,8 @@ func newServe(a *app) *cobra.Command {
 		Short: "The daemon; every other command starts it when it is not there",
 		Long: `Runs the daemon in the foreground. There is one per store; every other command
 starts it in the background when it is not there. It ends when no tmux server is
-left, nobody is connected and nothing is owed.`,
+left, nobody is connected and nothing is owed. An open sidebar or Host starts the
+next one at once after --stop.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
@@ -56,7 +57,7 @@ left, nobody is connected and nothing is owed.`,
 			return daemon.Run(c.Context(), o)
 		},
 	}
-	c.Flags().BoolVar(&stop, "stop", false, "end the running daemon; agents go on")
+	c.Flags().BoolVar(&stop, "stop", false, "end the running daemon; agents go on (an open sidebar starts the next one)")
 	c.Flags().BoolVar(&status, "status", false, "tell whether it runs, without starting it")
 	c.Flags().BoolVar(&debug, "debug", false, "log more")
 	return c

@@ -3,6 +3,7 @@ package config
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -23,31 +24,31 @@ import (
 type Config struct {
 	// Servers are tmux servers that are attached beside the caller's own: a
 	// name as after `tmux -L`, or an absolute path as after `tmux -S`.
-	Servers []string `toml:"servers"`
+	Servers []string `toml:"servers" json:"servers"`
 	// Transport is how panes are read: "control" (the default) or "pipe".
-	Transport string `toml:"transport"`
-	Store     Store  `toml:"store"`
-	Keys      Keys   `toml:"keys"`
+	Transport string `toml:"transport" json:"transport"`
+	Store     Store  `toml:"store" json:"store"`
+	Keys      Keys   `toml:"keys" json:"keys"`
 }
 
 // Store says where what must survive is kept.
 type Store struct {
-	Dir string `toml:"dir"` // absolute, or beginning with "~/"; "" = the XDG state folder
+	Dir string `toml:"dir" json:"dir"` // absolute, or beginning with "~/"; "" = the XDG state folder
 }
 
 // Keys are the sidebar's keys; each is one character. Arrows, Enter and the
 // mouse always work.
 type Keys struct {
-	Up    string `toml:"up"`
-	Down  string `toml:"down"`
-	First string `toml:"first"`
-	Last  string `toml:"last"`
-	Help  string `toml:"help"`
-	Leave string `toml:"leave"`
+	Up    string `toml:"up" json:"up"`
+	Down  string `toml:"down" json:"down"`
+	First string `toml:"first" json:"first"`
+	Last  string `toml:"last" json:"last"`
+	Help  string `toml:"help" json:"help"`
+	Leave string `toml:"leave" json:"leave"`
 
-	Takeover string `toml:"takeover"`
-	Handback string `toml:"handback"`
-	Restore  string `toml:"restore"`
+	Takeover string `toml:"takeover" json:"takeover"`
+	Handback string `toml:"handback" json:"handback"`
+	Restore  string `toml:"restore" json:"restore"`
 }
 
 // maxFile bounds a settings file, in bytes: a bigger one is a mistake.
@@ -62,6 +63,26 @@ var example string
 
 // Example is a commented file that holds exactly the defaults.
 func Example() string { return example }
+
+// Filled is c with the defaults written out, as Example has them.
+func (c Config) Filled() Config {
+	var all Config
+	if err := toml.Unmarshal([]byte(example), &all); err != nil {
+		panic(err) // ours, see TestExample
+	}
+	if c.Servers != nil {
+		all.Servers = c.Servers
+	}
+	for to, set := range map[*string]string{
+		&all.Transport: c.Transport, &all.Store.Dir: c.Store.Dir,
+		&all.Keys.Up: c.Keys.Up, &all.Keys.Down: c.Keys.Down, &all.Keys.First: c.Keys.First, &all.Keys.Last: c.Keys.Last,
+		&all.Keys.Help: c.Keys.Help, &all.Keys.Leave: c.Keys.Leave,
+		&all.Keys.Takeover: c.Keys.Takeover, &all.Keys.Handback: c.Keys.Handback, &all.Keys.Restore: c.Keys.Restore,
+	} {
+		*to = cmp.Or(set, *to)
+	}
+	return all
+}
 
 // Path is the default place: $XDG_CONFIG_HOME/akk/config.toml.
 func Path() string { return filepath.Join(xdg.ConfigHome, "akk", "config.toml") }
