@@ -23,14 +23,18 @@ import (
 // knownBuild is Debian 12's tmux 3.3a, amd64.
 const knownBuild = "6bc8936e2460f4f152ae903234ad7dbd5361f6c3"
 
-// knownLibevent is the libevent_core that comes with it.
-const knownLibevent = "3378e16ccdd10834f45633d4d30bdc456205505b"
+// knownLibevent is the libevent_core that comes with it, both builds of Debian's
+// 2.1.12-stable-8: where its bufferevent_write takes the NULL event's output.
+var knownLibevent = map[string]uint64{
+	"3378e16ccdd10834f45633d4d30bdc456205505b": 0x11db4,
+	"f92a311a4cb2adab1f65175158014f1933187758": 0x11da4,
+}
 
 // signature is one way to die and what must have been done for it.
 type signature struct {
 	issue, what string
 	signal      syscall.Signal // 0: exit status 1, which is tmux's own fatal()
-	at          uint64         // instruction in knownBuild
+	at          uint64         // instruction in knownBuild, if not in a library
 	null        bool           // the address is in the first page
 	ops         []string       // one of these in the time before
 	within      time.Duration
@@ -38,10 +42,10 @@ type signature struct {
 	in          *inLibrary
 }
 
-// inLibrary is where knownBuild stood in a library: at is the library's then.
+// inLibrary is where knownBuild stood in a library.
 type inLibrary struct {
-	build   string
-	callers []uint64 // in knownBuild, behind the call
+	at      map[string]uint64 // instruction, by the library's build
+	callers []uint64          // in knownBuild, behind the call
 }
 
 // Times: what a session or a window needs to end after its program was killed;
@@ -71,7 +75,7 @@ var signatures = []signature{
 	{"5499", "a respawned pane has less output than a client has still to take (fatal: not enough data)", 0, 0, false, []string{"respawn"}, endsWithin, false, nil},
 	{"5444", "clients that left together have not taken a pane's output (fatal: not enough data)", 0, 0, false, []string{"daemon killed", "client killed", "detach-client", "daemon stops"}, endsWithin, false, nil},
 	{"4562", "a pane's text is wrapped anew and an empty line that counts as wrapped is followed by nothing to join (no line to take from)", syscall.SIGSEGV, 0x5167d, true, changesWidth, endsWithin, true, nil},
-	{"3776", "a focus event is written to a pane that is dead (its event is NULL)", syscall.SIGSEGV, 0x11db4, true, movesFocus, endsWithin, true, &inLibrary{knownLibevent, []uint64{0xa7aa8, 0xa7ac2}}},
+	{"3776", "a focus event is written to a pane that is dead (its event is NULL)", syscall.SIGSEGV, 0, true, movesFocus, endsWithin, true, &inLibrary{knownLibevent, []uint64{0xa7aa8, 0xa7ac2}}},
 }
 
 // chaosOpAt is an operation with its time.
@@ -89,7 +93,8 @@ func (s signature) knows(c *coreFacts) bool {
 	if s.in == nil {
 		return c.build == knownBuild
 	}
-	return c.build == s.in.build && c.callerBuild == knownBuild && slices.Contains(s.in.callers, c.caller)
+	at, ok := s.in.at[c.build]
+	return ok && c.at == at && c.callerBuild == knownBuild && slices.Contains(s.in.callers, c.caller)
 }
 
 // verdict tells which known crash a death was, and why; "" if none.
@@ -106,9 +111,6 @@ func verdict(d death, ops []chaosOpAt) (issue, why string) {
 			how = "by the address that it read and what was done before; this build's instructions are not known"
 			switch {
 			case s.in != nil:
-				if c.at != s.at {
-					continue
-				}
 				how = fmt.Sprintf("by the instruction, %s+%#x, called from tmux+%#x, reading %#x", filepath.Base(c.file), c.at, c.caller, c.addr)
 			case filepath.Base(c.file) != "tmux":
 				continue // in a library, where none of them is: it is not another build of tmux
@@ -160,8 +162,12 @@ func TestKnownDeaths(t *testing.T) {
 		return death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: addr, at: at, file: "/usr/bin/tmux", build: build}}
 	}
 	lib := func(caller uint64, build string) death {
-		return death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: 0x118, at: 0x11db4, file: "/usr/lib/x86_64-linux-gnu/libevent_core-2.1.so.7.0.1", build: knownLibevent, caller: caller, callerBuild: build}}
+		return death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: 0x118, at: 0x11da4, file: "/usr/lib/x86_64-linux-gnu/libevent_core-2.1.so.7.0.1", build: "f92a311a4cb2adab1f65175158014f1933187758", caller: caller, callerBuild: build}}
 	}
+	other := lib(0xa7ac2, knownBuild)
+	other.core.build, other.core.at = "3378e16ccdd10834f45633d4d30bdc456205505b", 0x11db4
+	torn := lib(0xa7ac2, knownBuild)
+	torn.core.at = 0x11db4
 	for _, c := range []struct {
 		name string
 		d    death
@@ -187,6 +193,8 @@ func TestKnownDeaths(t *testing.T) {
 		{"in a library", death{code: -1, signal: syscall.SIGSEGV, core: &coreFacts{addr: 0x118, at: 0x11db4, file: "/usr/lib/x86_64-linux-gnu/libevent_core-2.1.so.7.0.1", build: "3378e16ccdd1"}}, ops("move-window", 191*time.Millisecond), ""},
 		{"a focus event", lib(0xa7ac2, knownBuild), ops("kill-pane", 100*time.Millisecond), "3776"},
 		{"a focus event, the other", lib(0xa7aa8, knownBuild), []chaosOpAt{{"human goes", "human goes", now}}, "3776"},
+		{"a focus event, the other library", other, ops("kill-pane", 0), "3776"},
+		{"a focus event, the other library's place", torn, ops("kill-pane", 0), ""},
 		{"a focus event without a cause", lib(0xa7ac2, knownBuild), []chaosOpAt{{"daemon killed", "daemon killed", now}, {"client", "control client starts on $1", now}, {"move-window", "move-window", now}}, ""},
 		{"the same function, called elsewhere", lib(0xa7ac3, knownBuild), ops("kill-pane", 0), ""},
 		{"the same function, another build", lib(0xa7ac2, "00"), ops("kill-pane", 0), ""},

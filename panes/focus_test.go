@@ -292,6 +292,9 @@ func TestFocusCrashIsRecognised(t *testing.T) {
 			if d.signal == syscall.SIGSEGV && d.core == nil {
 				t.Skip("no core was left here, so nothing tells where it stood")
 			}
+			if d.core != nil && filepath.Base(d.core.file) != "tmux" && knownLibevent[d.core.build] == 0 {
+				t.Skipf("%v: the place is not known of this build of the library", d)
+			}
 			issue, why := verdict(d, []chaosOpAt{{c.op, c.op, d.at}})
 			if issue != "3776" {
 				t.Errorf("%v: %q %s", d, issue, why)

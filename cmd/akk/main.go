@@ -31,8 +31,7 @@ func main() { os.Exit(akk()) }
 //
 // One core is enough for a command, which asks and prints, and for the daemon,
 // which reads for a moment a thousand times a second: handing each moment to
-// another core costs a third of all its time. Who has work for more says
-// allCores.
+// another core costs a third of all its time.
 func akk() int {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -46,9 +45,6 @@ func akk() int {
 	}
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
-
-// allCores takes the one-core rule back for this process.
-func allCores() { runtime.SetDefaultGOMAXPROCS() }
 
 // ensureHome finds the home folder where the environment names none, as tmux
 // does: cron, systemd and `env -i` start programs without one.
