@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -42,7 +43,10 @@ type Client struct {
 	next    int64
 	waiting map[int64]*waiter
 	err     error // why the connection ended
+	held    heldList
 	done    chan struct{}
+
+	spares atomic.Bool // the daemon says so, see ListParams.Known
 }
 
 type waiter struct {
@@ -50,6 +54,9 @@ type waiter struct {
 	items chan streamed          // nil for a plain call
 	gone  chan struct{}          // closed when nobody takes items any more
 }
+
+// newWaiter is for a plain call.
+func newWaiter() *waiter { return &waiter{reply: make(chan *jsonrpc.Response, 1)} }
 
 // Dial connects and says hello. ErrNoDaemon is returned when nobody listens;
 // an *Error with CodeProtocol when the daemon is of another age.
@@ -77,7 +84,7 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 	h.Protocol = Protocol
 	greet, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
-	w := &waiter{reply: make(chan *jsonrpc.Response, 1)}
+	w := newWaiter()
 	var params any = h
 	if h.Route == nil {
 		params = plainHello{Protocol, h.Client, h.Version, h.Session}
@@ -89,6 +96,7 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 		}
 		err = c.answer(greet, id, w, &c.hello)
 		c.forget(id)
+		c.spares.Store(c.hello.Spares)
 	}
 	if err != nil {
 		c.Close()
@@ -228,7 +236,7 @@ func (c *Client) cancel(id int64) {
 }
 
 func (c *Client) call(ctx context.Context, method string, params, result any) error {
-	w := &waiter{reply: make(chan *jsonrpc.Response, 1)}
+	w := newWaiter()
 	id, err := c.open(method, params, w)
 	if err != nil {
 		return err

@@ -26,12 +26,6 @@ func (c *Client) List(ctx context.Context, p ListParams) (l List, err error) {
 	return l, c.call(ctx, MethodList, p, &l)
 }
 
-// ListJSON returns the list document as the daemon wrote it, for who only
-// passes it on: reading it costs more than making it.
-func (c *Client) ListJSON(ctx context.Context, p ListParams) (raw json.RawMessage, err error) {
-	return raw, c.call(ctx, MethodList, p, &raw)
-}
-
 // Status returns the status document, after a bounded wait if asked.
 func (c *Client) Status(ctx context.Context, p StatusParams) (s Status, err error) {
 	return s, c.call(ctx, MethodStatus, p, &s)

@@ -20,6 +20,8 @@ type List struct {
 	UnavailableManagedTurns []Turn          `json:"unavailable_managed_turns"`
 	TerminalScan            TerminalScan    `json:"terminal_scan"`
 	Servers                 []Server        `json:"servers"` // ours
+
+	known int64 // ListParams.Known of who asked
 }
 
 // StoreState tells whether the store can be used.
@@ -98,7 +100,8 @@ type Row struct {
 	Hold    *Hold      `json:"hold"`
 	Demo    string     `json:"demo,omitempty"` // a recording plays here; never a send target
 
-	written []byte // by WriteDown
+	written []byte // by WriteDown, and its sum
+	sum     uint64
 }
 
 // Conflict says why the terminal's Session can't be used (CONTRACT-outputs §2.2).

@@ -140,8 +140,9 @@ type serverConn struct {
 	wg      sync.WaitGroup
 	mu      sync.Mutex
 	running map[string]context.CancelFunc // by request id
-	jobs    chan func()                   // taken by who has carried out one
-	resting atomic.Int32                  // those who wait for one
+	sent    sentList
+	jobs    chan func()  // taken by who has carried out one
+	resting atomic.Int32 // those who wait for one
 }
 
 // restingMax bounds the goroutines of a connection that wait for a request: a

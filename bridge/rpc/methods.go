@@ -52,6 +52,7 @@ type HelloResult struct {
 	StoreDir string    `json:"store_dir"`
 	Started  time.Time `json:"started"`
 	Caller   Caller    `json:"caller"`
+	Spares   bool      `json:"spares,omitempty"` // ListParams.Known is understood
 }
 
 // Caller is who the daemon takes the peer for.
@@ -98,6 +99,9 @@ type ListParams struct {
 	Status string `json:"status,omitempty"` // a Turn status
 	All    bool   `json:"all,omitempty"`
 	Socket string `json:"socket,omitempty"` // only terminals of this server
+	// Known is the id of an answer of this connection whose list the asker still
+	// has: {"same":Known} may stand for that list then. 0 = none.
+	Known int64 `json:"known,omitempty"`
 }
 
 // StatusParams has exactly one target.

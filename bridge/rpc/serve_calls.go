@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -21,7 +22,13 @@ var calls = map[string]callFunc{
 	MethodServers: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
 		return c.s.Desk.Servers(ctx)
 	},
-	MethodList:    call(Desk.List),
+	MethodList: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
+		return with(raw, func(p ListParams) (any, error) {
+			l, err := c.s.Desk.List(ctx, c.caller(), p)
+			l.known = p.Known
+			return l, err
+		})
+	},
 	MethodStatus:  call(Desk.Status),
 	MethodScreen:  call(Desk.Screen),
 	MethodExplain: call(Desk.Explain),
@@ -192,7 +199,7 @@ func (c *serverConn) hello(ctx context.Context, req *jsonrpc.Request) bool {
 	c.who.Store(&who)
 	c.greeted = true
 	c.s.count(1)
-	return c.reply(req, HelloResult{Protocol: Protocol, Version: c.s.Version, PID: selfPID, StoreDir: c.s.Store, Started: c.s.Started, Caller: who.Caller}) == nil
+	return c.reply(req, HelloResult{Protocol: Protocol, Version: c.s.Version, PID: selfPID, StoreDir: c.s.Store, Started: c.s.Started, Caller: who.Caller, Spares: true}) == nil
 }
 
 func (c *serverConn) notified(req *jsonrpc.Request) {
@@ -214,12 +221,8 @@ func (c *serverConn) notified(req *jsonrpc.Request) {
 func (c *serverConn) reply(req *jsonrpc.Request, result any) error {
 	if l, ok := result.(List); ok {
 		if id := idNumber(req.ID); id > 0 {
-			buf := lists.Get().(*[]byte)
-			defer lists.Put(buf)
-			b, err := answerList((*buf)[:0], id, l)
-			if err == nil {
-				*buf = b
-				return c.send(b, sendTimeout)
+			if frame, err := frameOf(l); err == nil {
+				return c.replyList(req, id, frame, l)
 			}
 		}
 	}
@@ -229,6 +232,26 @@ func (c *serverConn) reply(req *jsonrpc.Request, result any) error {
 		return err
 	}
 	return c.write(&jsonrpc.Response{ID: req.ID, Result: b}, sendTimeout)
+}
+
+// replyList answers with a list, or with the word that it is the known one.
+func (c *serverConn) replyList(req *jsonrpc.Request, id int64, frame []byte, l List) error {
+	c.mu.Lock()
+	same := c.sent.spare(l.known, id, frame, l.Terminals)
+	c.mu.Unlock()
+	if same {
+		b := strconv.AppendInt(append(appendAnswer(nil, id), sameHead...), l.known, 10)
+		return c.send(append(b, "}}\n"...), sendTimeout)
+	}
+	buf := lists.Get().(*[]byte)
+	defer lists.Put(buf)
+	b, err := answerList((*buf)[:0], id, frame, l.Terminals)
+	if err != nil {
+		c.fail(req, &Error{Code: CodeInternal, Message: fmt.Sprintf("the answer can't be written: %v", err)})
+		return err
+	}
+	*buf = b
+	return c.send(b, sendTimeout)
 }
 
 func (c *serverConn) fail(req *jsonrpc.Request, e *Error) {

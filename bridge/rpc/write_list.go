@@ -3,6 +3,7 @@ package rpc
 import (
 	"bytes"
 	"encoding/json"
+	"hash/maphash"
 	"slices"
 	"sync"
 
@@ -27,23 +28,31 @@ func marshal(result any) ([]byte, error) {
 // must not change afterwards.
 func (r *Row) WriteDown() {
 	r.written, _ = fast.Marshal(*r)
+	r.sum = maphash.Bytes(sums, r.written)
 }
 
 // noRows stands where the rows belong; in a string it would be escaped.
 const noRows = `"terminals":null`
 
-func marshalList(l List) ([]byte, error) { return appendList(nil, l, 0) }
-
-// appendList appends a list's JSON and leaves room for more behind it.
-func appendList(out []byte, l List, more int) ([]byte, error) {
-	rows := l.Terminals
-	if rows == nil {
-		return fast.Append(out, l, fast.EscapeHTML|fast.SortMapKeys)
-	}
-	l.Terminals = nil
-	frame, err := fast.Marshal(l)
+func marshalList(l List) ([]byte, error) {
+	frame, err := frameOf(l)
 	if err != nil {
 		return nil, err
+	}
+	return appendList(nil, frame, l.Terminals, 0)
+}
+
+// frameOf is a list's JSON with null for its rows.
+func frameOf(l List) ([]byte, error) {
+	l.Terminals = nil
+	return fast.Marshal(l)
+}
+
+// appendList appends a list's JSON, made of its frame and its rows, and leaves
+// room for more behind it.
+func appendList(out, frame []byte, rows []Row, more int) (_ []byte, err error) {
+	if rows == nil {
+		return append(slices.Grow(out, len(frame)+more), frame...), nil
 	}
 	size := len(frame) + 2*len(rows) + more
 	for i := range rows {
@@ -122,7 +131,7 @@ var lists = sync.Pool{New: func() any { return new([]byte) }}
 
 // answerList is encode for the answer that a list is, without a second copy of
 // it; it is appended to b.
-func answerList(b []byte, id int64, l List) ([]byte, error) {
-	b, err := appendList(appendAnswer(b, id), l, len("}\n"))
+func answerList(b []byte, id int64, frame []byte, rows []Row) ([]byte, error) {
+	b, err := appendList(appendAnswer(b, id), frame, rows, len("}\n"))
 	return append(b, '}', '\n'), err
 }

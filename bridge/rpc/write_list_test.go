@@ -33,7 +33,11 @@ func TestMarshalList(t *testing.T) {
 		if string(std) != string(got) {
 			t.Errorf("%s: encoding/json writes\n%s\n%s", name, std, got)
 		}
-		line, err := answerList([]byte("x")[:0], 7, l)
+		frame, err := frameOf(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := answerList([]byte("x")[:0], 7, frame, l.Terminals)
 		if err != nil || !strings.HasSuffix(string(line), "}\n") {
 			t.Fatal(err)
 		}
