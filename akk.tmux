@@ -13,10 +13,11 @@ default_key='A' # free in tmux's own prefix table
 
 main() {
 	# One question to tmux for all that is asked.
-	local answer key binary bound
+	local answer key named binary bound
 	answer="$(tmux display-message -p '#{@akk_key}|#{@akk_bound_key}|#{@akk_binary}')"
 	key="${answer%%|*}"; answer="${answer#*|}"
 	bound="${answer%%|*}"; binary="${answer#*|}"
+	named="$key"
 	[ -n "$key" ] || key="$default_key"
 
 	if [ "${1:-}" = uninstall ]; then
@@ -34,6 +35,11 @@ main() {
 	fi
 	if [ "$key" = off ]; then
 		tmux set-option -gu @akk_bound_key
+		return
+	fi
+	# A key of the human's own is only taken when @akk_key names it.
+	if [ -z "$named" ] && [ "$bound" != "$key" ] && tmux list-keys -T prefix "$key" 2>/dev/null | grep -q .; then
+		tmux display-message "akk: prefix $key is bound already; name another key with: set -g @akk_key X"
 		return
 	fi
 	# `akk` finds the server, the session and the pane in the environment that

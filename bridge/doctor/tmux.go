@@ -90,7 +90,7 @@ func faults(version string, t panes.Transport, known []panes.Crash) rpc.Check {
 	if len(open) > 0 {
 		c.Status = Warning
 		text = append([]string{fmt.Sprintf("tmux %s can crash while a control client like akk's is attached; akk never causes it, notices a dead server and binds nothing to its successor", version)}, open.text()...)
-		c.Cure = `use tmux 3.8 or newer, where these are fixed; or set transport = "pipe" (akk config path), which attaches no client`
+		c.Cure = `set transport = "pipe" (akk config path), which attaches no client; or use tmux 3.8, where these are fixed, once it is released`
 	}
 	if len(avoided) > 0 {
 		text = append(text, "akk avoids "+strings.Join(avoided, ", "))

@@ -52,7 +52,7 @@ func newCallbacksList(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "accepted and superseded ones, too")
-	c.Flags().IntVar(&p.Limit, "limit", 0, "at most this `many` (default 50, at most 1000)")
+	c.Flags().IntVar(&p.Limit, "limit", 0, "at most `n` (default 50, at most 1000)")
 	return c
 }
 

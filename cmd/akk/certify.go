@@ -60,7 +60,7 @@ is 1. It takes some minutes and needs npm, tmux and Linux, but no daemon.`,
 	fl.StringVar(&f.record, "record", "", "keep a recording of each scenario with its truth in `folder`")
 	fl.StringVar(&f.profile, "profile", "", "judge with this profile `file` before all others")
 	fl.StringSliceVar(&f.only, "only", nil, "run only these `scenarios`, see --list; gives no profile entry")
-	fl.IntVar(&f.jobs, "jobs", 2, "how many scenarios run at a `time`")
+	fl.IntVar(&f.jobs, "jobs", 2, "how many (`n`) scenarios run at a time")
 	fl.BoolVar(&f.list, "list", false, "list the scenarios (of both agents, or of the one named) and run nothing")
 	fl.BoolVar(&f.write, "write", false, "write the profile entry into the settings folder when nothing differs")
 	return c

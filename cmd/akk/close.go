@@ -46,7 +46,7 @@ with --reason superseded_by_human_context_switch to go on in the new one.`,
 			return nil
 		},
 	}
-	c.Flags().StringVar(&p.Reason, "reason", "", "`why`, at most 300 characters")
+	c.Flags().StringVar(&p.Reason, "reason", "", "the `text` that says why, at most 300 characters")
 	c.Flags().StringVar(&p.ExpectedMessageID, "expected-message-id", "", "with a terminal instead of a turn: the `id` of the message that stands in its way")
 	return c
 }

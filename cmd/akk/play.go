@@ -21,6 +21,9 @@ func (a *app) play(ctx context.Context, in io.Reader, name string, speed float64
 	ctx, restore := a.untilKey(ctx)
 	defer restore()
 	defer a.tidy()
+	if _, tty := terminal(a.out); tty {
+		_, _ = io.WriteString(a.out, keepTitle)
+	}
 	err := a.playOnce(ctx, in, name, speed)
 	if errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errKey) {
 		return nil
@@ -54,10 +57,19 @@ func (a *app) untilKey(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// tidy gives the terminal back what recordings have switched.
+// keepTitle and oldTitle put the terminal's title on its stack and take it from
+// there; bottom is below every picture.
+const (
+	keepTitle = "\x1b[22;2t"
+	oldTitle  = "\x1b[23;2t"
+	bottom    = "\x1b[9999;1H"
+)
+
+// tidy gives the terminal back what recordings have switched; what is written
+// next stands below the picture.
 func (a *app) tidy() {
 	if _, tty := terminal(a.out); tty {
-		_, _ = io.WriteString(a.out, ui.Reset+"\r\n")
+		_, _ = io.WriteString(a.out, ui.Reset+oldTitle+bottom+"\r\n")
 	}
 }
 

@@ -31,6 +31,6 @@ func newRenew(a *app) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().DurationVar(&limit, "limit", 0, "without a sign of life for this `long` it stalls again (default: as before)")
+	c.Flags().DurationVar(&limit, "limit", 0, "without a sign of life for this `time` it stalls again (default: as before)")
 	return c
 }

@@ -6,7 +6,9 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -82,7 +84,7 @@ func (a *app) input(ctx context.Context, name string) (io.ReadCloser, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, fail("give the path of a recording (asciicast v2), as `akk record` writes it", "open the recording: %v", err)
+			return nil, fail("give the path of a recording (asciicast v2), as `akk record` writes it", "open the recording: %v", pathless(err, name))
 		}
 		in = f
 	}
@@ -100,6 +102,14 @@ func (a *app) input(ctx context.Context, name string) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{r, in}, nil
+}
+
+// pathless is err with the file named once.
+func pathless(err error, name string) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", name, pe.Err)
+	}
+	return err
 }
 
 // screenDoc is the line that --raw prints.

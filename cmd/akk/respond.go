@@ -37,6 +37,6 @@ func newRespond(a *app) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&p.RequestID, "request-id", "", "repeat with the same `id` to get the same receipt instead of a second answer")
-	c.Flags().DurationVar(&wait, "wait", 0, "how `long` to wait for acceptance (default 5s, at most 50s)")
+	c.Flags().DurationVar(&wait, "wait", 0, "the `time` to wait for acceptance (default 5s, at most 50s)")
 	return c
 }

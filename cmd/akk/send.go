@@ -53,7 +53,7 @@ Exit code 0: the agent accepted it. 1: refused, or acceptance was not seen.`,
 	}
 	c.Flags().BoolVar(&p.Explicit, "explicit", false, "type it now: into running work, or in place of a draft that nobody has touched for 5s (akk restore puts it back); never into a dialog or over a human's hold")
 	c.Flags().StringVar(&p.RequestID, "request-id", "", "repeat with the same `id` to get the same receipt instead of a second task")
-	c.Flags().DurationVar(&wait, "wait", 0, "how `long` to wait for acceptance (default 5s, at most 50s)")
+	c.Flags().DurationVar(&wait, "wait", 0, "the `time` to wait for acceptance (default 5s, at most 50s)")
 	return c
 }
 

@@ -47,7 +47,7 @@ func newStatus(a *app) *cobra.Command {
 			return a.printStatus(s)
 		},
 	}
-	c.Flags().DurationVar(&wait, "wait", 0, "wait up to this `long` (at most 50s) until the agent is neither working nor starting")
+	c.Flags().DurationVar(&wait, "wait", 0, "wait up to this `time` (at most 50s) until the agent is neither working nor starting")
 	c.Flags().BoolVar(&turn, "turn", false, "ID is a turn's id")
 	return c
 }

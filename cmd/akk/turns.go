@@ -45,7 +45,7 @@ func newTurns(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&p.All, "all", false, "ended tasks, too")
 	c.Flags().StringVar(&p.TerminalID, "terminal", "", "only those of one terminal, by its full `id`")
-	c.Flags().IntVar(&p.Limit, "limit", 0, "at most this `many` (default 50, at most 1000)")
+	c.Flags().IntVar(&p.Limit, "limit", 0, "at most `n` (default 50, at most 1000)")
 	return c
 }
 

@@ -51,7 +51,7 @@ completed, 1 if not.`,
 			return nil
 		},
 	}
-	c.Flags().DurationVar(&limit, "limit", 0, "give up after this `long` (default 12h)")
+	c.Flags().DurationVar(&limit, "limit", 0, "give up after this `time` (default 12h)")
 	c.Flags().BoolVar(&wait, "wait", false, "end when the watch has settled")
 	return c
 }

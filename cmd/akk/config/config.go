@@ -102,6 +102,8 @@ func Load(path string) (Config, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return Config{}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return Config{}, &Problem{Path: path, What: "does not exist (no such file)", Cure: "name a file that is there, or leave --config out"}
 	case err != nil:
 		return Config{}, &Problem{Path: path, What: fmt.Sprintf("can't be read: %v", err), Cure: "make the file readable for yourself, or name another one"}
 	case len(b) > maxFile:
