@@ -204,3 +204,37 @@ func stdio(t *testing.T, what string, nonblock bool) {
 		t.Errorf("afterwards %q, %v", got[:n], err)
 	}
 }
+
+// TestUnwatched: a file that the poller does not get waits all the same when a
+// sharer says that it must not.
+func TestUnwatched(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fifo")
+	if err := unix.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	g, undo := Stdio(f)
+	defer undo()
+	if err := unix.SetNonblock(fd, true); err != nil {
+		t.Fatal(err)
+	}
+	want := bytes.Repeat([]byte("hello"), 100_000)
+	wrote := make(chan error, 1)
+	go func() {
+		time.Sleep(20 * time.Millisecond) // the reader finds nothing first
+		_, err := NewWriter(g).WriteAll(want[:7], want[7:])
+		wrote <- err
+	}()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(Reader(g), got); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("read: %v", err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
+	}
+}

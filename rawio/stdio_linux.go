@@ -1,6 +1,7 @@
 package rawio
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,8 +16,50 @@ import (
 // watched is a file that the poller watches though its flags may not tell.
 type watched struct{ *os.File }
 
-// unwatched is a file whose flags belong to others: os.File reads and writes it.
-type unwatched struct{ io.ReadWriter }
+// unwatched is a file whose flags belong to others: os.File reads and writes it,
+// and where they say that it must not wait, poll waits.
+type unwatched struct{ f *os.File }
+
+func (u unwatched) Read(p []byte) (int, error) {
+	for {
+		n, err := u.f.Read(p)
+		if n > 0 || !errors.Is(err, unix.EAGAIN) {
+			return n, err
+		}
+		if err := u.await(unix.POLLIN); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (u unwatched) Write(p []byte) (n int, err error) {
+	for {
+		m, err := u.f.Write(p[n:])
+		n += m
+		if n == len(p) || !errors.Is(err, unix.EAGAIN) {
+			return n, err
+		}
+		if err := u.await(unix.POLLOUT); err != nil {
+			return n, err
+		}
+	}
+}
+
+// await waits until f can be read or written, or has ended.
+func (u unwatched) await(events int16) (err error) {
+	raw, err := u.f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	cerr := raw.Control(func(fd uintptr) {
+		for {
+			if _, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: events}}, -1); err != unix.EINTR {
+				return
+			}
+		}
+	})
+	return errors.Join(err, cerr)
+}
 
 // Stdio is f for Reader or NewWriter: to read from if it was opened to read, to
 // write to if it was opened to write. undo ends its use.

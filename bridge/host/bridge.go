@@ -46,9 +46,12 @@ type Options struct {
 // comes, or the Host closes stdout. These are the ways in which a bridge is
 // meant to end: the error is nil for all but the last. It returns less than a
 // second after any of them, even if the Host reads nothing any more; while a
-// callback's command runs, at most CallbackDrain later.
+// callback's command runs, at most CallbackDrain later. Nor does it wait for a
+// stderr that nobody reads: those lines are lost.
 func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o Options) error {
-	log := slog.New(redact.Handler(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: o.Level})))
+	told := NewLossy(stderr)
+	defer told.Flush()
+	log := slog.New(redact.Handler(slog.NewTextHandler(told, &slog.HandlerOptions{Level: o.Level})))
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	pipe := make(chan os.Signal, 1) // a closed stdout is an error of a write, not a death

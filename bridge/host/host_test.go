@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"akk/bridge/rpc"
 	"akk/rawio"
 )
@@ -215,6 +217,25 @@ func TestEndOfInput(t *testing.T) {
 		}
 		b.mustEnd(began)
 	})
+	t.Run("in a call that hangs", func(t *testing.T) {
+		stuck := make(chan struct{})
+		path := socket(t)
+		daemon(t, &desk{status: func(context.Context, rpc.StatusParams) (rpc.Status, error) {
+			<-stuck
+			return rpc.Status{}, nil
+		}}, path)
+		defer close(stuck)
+		b := start(t, Options{Connect: dialer(path)})
+		b.write(initialize("2025-11-25")...)
+		b.answer(`"init"`)
+		b.write(callLine("1", "status", `{"turn_id":"turn-1"}`, ""))
+		began := time.Now()
+		b.in.Close()
+		if m := b.answer("1"); m.Error == nil || m.Error.Code != -32603 {
+			t.Errorf("%s %+v", m.Result, m.Error)
+		}
+		b.mustEnd(began)
+	})
 	t.Run("context", func(t *testing.T) {
 		b := start(t, Options{Connect: dialer(path)})
 		b.write(initialize("2025-11-25")...)
@@ -380,7 +401,7 @@ func FuzzAccept(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		s := &stdio{out: rawio.NewWriter(&out), closed: make(chan struct{}), pending: map[string]bool{}}
+		s := &stdio{out: rawio.NewWriter(&out), closed: make(chan struct{}), pending: map[string]jsonrpc.ID{}}
 		m := s.accept(bytes.TrimSpace(in))
 		if m == nil && len(bytes.TrimSpace(in)) > 0 && out.Len() == 0 {
 			t.Fatalf("%q is neither taken nor answered", in)

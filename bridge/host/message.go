@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -39,7 +40,7 @@ func decode(text []byte) (m jsonrpc.Message, err error) {
 	if _, err := fast.Parse(text, &raw, fast.DontMatchCaseInsensitiveStructFields); err != nil {
 		return nil, err
 	}
-	if _, ok := plainID(raw.ID); !ok && (raw.ID[0] != '"' || !utf8.Valid(raw.ID)) {
+	if _, ok := plainID(raw.ID); !ok && !wholeText(raw.ID) {
 		return nil, errors.New("it can't be answered under its id: that is no whole number, too large a one, or no UTF-8")
 	}
 	return m, nil
@@ -90,6 +91,18 @@ func plainID(raw json.RawMessage) (jsonrpc.ID, bool) {
 	}
 	id, err := jsonrpc.MakeID(v)
 	return id, err == nil
+}
+
+// wholeText tells whether a string says what it stands for: half a surrogate
+// pair is read as U+FFFD.
+func wholeText(raw json.RawMessage) bool {
+	var s string
+	if raw[0] != '"' || !utf8.Valid(raw) || json.Unmarshal(raw, &s) != nil {
+		return false
+	}
+	const lost = "\ufffd"
+	written := strings.Count(string(raw), lost) + strings.Count(strings.ToLower(string(raw)), `\ufffd`)
+	return strings.Count(s, lost) <= written
 }
 
 // maxID is the largest whole number that every JSON reader holds.

@@ -18,6 +18,7 @@ func TestStrangeIDs(t *testing.T) {
 	for id, ok := range map[string]bool{
 		`1`: true, `-7`: true, `9007199254740992`: true, `"a"`: true, `"\u00e9\n"`: true, `0`: true,
 		`1.5`: false, `1e3`: false, `9007199254740993`: false, `-0`: false, "\"\xff\"": false,
+		`"\ud800"`: false, `"\ufffd\ud800"`: false, `"\ufffd"`: true, `"\ud83d\ude00"`: true, "\"\ufffd\"": true,
 	} {
 		m, err := decode([]byte(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`))
 		if (err == nil) != ok {

@@ -46,9 +46,10 @@ type stdio struct {
 	outErr error // under wmu: why nothing can be written any more
 
 	mu      sync.Mutex
-	pending map[string]bool // ids in use: freed just before the answer can be seen
-	open    int             // requests whose answer is not written yet
-	settled chan struct{}   // signalled when open shrinks
+	pending map[string]jsonrpc.ID // in use: freed just before the answer can be seen
+	open    int                   // requests whose answer is not written yet
+	over    bool                  // those that were pending are refused: no answer may follow
+	settled chan struct{}         // signalled when open shrinks
 }
 
 type line struct {
@@ -60,7 +61,7 @@ var errLong = fmt.Errorf("message is longer than %d bytes", maxLine)
 
 func newStdio(in io.Reader, out io.Writer) *stdio {
 	s := &stdio{out: rawio.NewWriter(out), lines: make(chan line), closed: make(chan struct{}), draining: make(chan struct{}),
-		pending: map[string]bool{}, settled: make(chan struct{}, 1)}
+		pending: map[string]jsonrpc.ID{}, settled: make(chan struct{}, 1)}
 	go s.scan(rawio.Reader(in))
 	return s
 }
@@ -161,9 +162,24 @@ func (s *stdio) finish() error {
 		select {
 		case <-s.settled:
 		case <-timer.C:
+			s.giveUp()
 			return io.EOF
 		case <-s.closed:
 			return io.EOF
+		}
+	}
+}
+
+// giveUp answers what will not be answered any more.
+func (s *stdio) giveUp() {
+	s.mu.Lock()
+	s.over = true
+	left := s.pending
+	s.pending = map[string]jsonrpc.ID{}
+	s.mu.Unlock()
+	for _, id := range left {
+		if raw, err := json.Marshal(id.Raw()); err == nil {
+			s.refuse(raw, jsonrpc.CodeInternalError, "akk's bridge has ended before the answer; what was asked for may have been carried out")
 		}
 	}
 }
@@ -188,10 +204,10 @@ func (s *stdio) accept(text []byte) jsonrpc.Message {
 	}
 	key := idKey(req.ID)
 	s.mu.Lock()
-	twice := s.pending[key]
+	_, twice := s.pending[key]
 	// A subscription is answered at the very end only: nobody waits for it.
 	if !twice && req.Method != "subscriptions/listen" {
-		s.pending[key] = true
+		s.pending[key] = req.ID
 		s.open++
 	}
 	s.mu.Unlock()
@@ -227,7 +243,11 @@ func (s *stdio) Write(_ context.Context, m jsonrpc.Message) error {
 		return err
 	}
 	if answer {
-		defer s.answered(idKey(r.ID))()
+		written, ok := s.answered(idKey(r.ID))
+		if !ok {
+			return nil
+		}
+		defer written()
 	}
 	return s.put(b...)
 }
@@ -245,12 +265,12 @@ func coded(err error) error {
 }
 
 // answered frees the id at once, and the place when the returned function is
-// called after the answer was written.
-func (s *stdio) answered(key string) (written func()) {
+// called after the answer was written. ok is false if it may not be written.
+func (s *stdio) answered(key string) (written func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.pending[key] {
-		return func() {}
+	if _, pending := s.pending[key]; !pending {
+		return func() {}, !s.over
 	}
 	delete(s.pending, key)
 	return func() {
@@ -261,7 +281,7 @@ func (s *stdio) answered(key string) (written func()) {
 		case s.settled <- struct{}{}:
 		default:
 		}
-	}
+	}, true
 }
 
 // put writes one line, given in pieces: nothing comes between them.

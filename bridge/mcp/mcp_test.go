@@ -307,6 +307,32 @@ func ended() rpc.Status {
 	return rpc.Status{TurnID: "turn-1", Conversation: &rpc.Turn{TurnID: "turn-1", Agent: "codex", Outcome: "completed", EndedAt: &now, FinalText: "all done"}}
 }
 
+// cutDesk is one whose daemon dies under every reader of the journal.
+type cutDesk struct{ *fakeDesk }
+
+func (d cutDesk) Events(ctx context.Context, _ rpc.EventsParams, started func(rpc.EventsResult) error, _ func(rpc.Event) error) error {
+	if err := started(rpc.EventsResult{Next: 8}); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(50 * time.Millisecond):
+		return rpc.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A wait goes on with the next daemon.
+func TestWaitSurvivesTheDaemon(t *testing.T) {
+	d, set := waitDesk(open(agents.Working))
+	cs := connect(t, Options{Desk: cutDesk{d}}, nil)
+	time.AfterFunc(500*time.Millisecond, func() { set(ended()) })
+	r := callTool(t, cs, "status", map[string]any{"turn_id": "turn-1", "wait_seconds": 45})
+	if doc := docOf(t, r); doc["timed_out"] == true {
+		t.Errorf("the turn's end was not seen: %v", doc)
+	}
+}
+
 // waitDesk answers status from cur, which tests change.
 func waitDesk(first rpc.Status) (d *fakeDesk, set func(rpc.Status)) {
 	var mu sync.Mutex

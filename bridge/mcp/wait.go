@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,9 @@ import (
 // upholds: the journal is read from before the first look, so that nothing
 // falls between; the answer comes before a Host gives the call up; a change
 // after the caller's cursor is never missed.
+
+// reopenAfter is how long a wait leaves the journal alone after its end.
+const reopenAfter = 300 * time.Millisecond
 
 // waited is how a wait ended.
 type waited struct {
@@ -41,29 +45,53 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 
 	var cursor atomic.Uint64
 	since := uint64(c.num("cursor"))
-	started, changed := make(chan struct{}), make(chan string, 1)
+	started, changed, again := make(chan struct{}), make(chan string, 1), make(chan struct{}, 1)
 	wg.Go(func() {
 		var once sync.Once
 		open := func() { once.Do(func() { close(started) }) }
 		defer open()
-		err := c.Desk.Events(held, rpc.EventsParams{Since: since, Follow: true}, func(r rpc.EventsResult) error {
-			if r.Next > 0 {
-				cursor.Store(r.Next - 1)
+		lookAgain := func() {
+			select {
+			case again <- struct{}{}:
+			default:
 			}
-			open()
-			return nil
-		}, func(e rpc.Event) error {
-			cursor.Store(max(e.Seq, e.To))
-			if e.Type == "gap" || concerns(e) {
-				select {
-				case changed <- step(e):
-				default: // a look is due anyway
+		}
+		for from := since; ; {
+			err := c.Desk.Events(held, rpc.EventsParams{Since: from, Follow: true}, func(r rpc.EventsResult) error {
+				if r.Next > 0 {
+					cursor.Store(r.Next - 1)
 				}
+				select {
+				case <-started: // opened again: what came in between may not be in it
+					lookAgain()
+				default:
+				}
+				open()
+				return nil
+			}, func(e rpc.Event) error {
+				cursor.Store(max(e.Seq, e.To))
+				if e.Type == "gap" || concerns(e) {
+					select {
+					case changed <- step(e):
+					default: // a look is due anyway
+					}
+				}
+				return nil
+			})
+			open()
+			// The daemon went away: the next one's journal goes on behind the last
+			// event, and a look starts it.
+			from = cursor.Load()
+			if e, ok := errors.AsType[*rpc.Error](err); ok && e.Code == rpc.CodeUsage {
+				from = 0 // that is not in the journal any more
 			}
-			return nil
-		})
-		if err != nil && held.Err() == nil {
-			c.Logger.Debug("events while waiting", "err", err)
+			lookAgain()
+			select {
+			case <-held.Done():
+				return
+			case <-time.After(reopenAfter):
+				c.Logger.Debug("the journal is opened again while waiting", "err", err)
+			}
 		}
 	})
 	select {
@@ -91,6 +119,8 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 				w, _, err = see(ctx)
 				return w, err
 			}
+			continue
+		case <-again:
 			continue
 		case <-timer.C:
 		case <-held.Done():

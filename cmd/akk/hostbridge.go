@@ -39,10 +39,18 @@ docs/host-profile.md. A profile that can't be used is told by every tool.`,
 			}
 			a.own(&s)
 			id, problem := host.Resolve(os.LookupEnv, s)
-			return host.RunBridge(c.Context(), a.in, out, a.errs, host.Options{
+			err := host.RunBridge(c.Context(), a.in, out, a.errs, host.Options{
 				Version: version, Identity: id, Problem: problem, Level: level,
 				Connect: func(ctx context.Context) (*rpc.Client, error) { return a.bridgeConnect(ctx, id) },
 			})
+			if err == nil {
+				return nil
+			}
+			last := host.NewLossy(a.errs) // it may be full, and nobody reads it
+			a.errs = last
+			a.exit(err)
+			last.Flush()
+			return reported{}
 		},
 	}
 	c.Flags().StringVar(&s.Profile, "profile", "", "host profile `file`, or the id of one from `akk host-profile list`")

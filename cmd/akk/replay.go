@@ -82,7 +82,7 @@ replay needs no daemon and no tmux.`,
 func (a *app) input(ctx context.Context, name string) (io.ReadCloser, error) {
 	in := io.NopCloser(a.stdin(ctx))
 	if name != "-" {
-		f, err := os.Open(name)
+		f, err := openFile(ctx, name)
 		if err != nil {
 			return nil, fail("give the path of a recording (asciicast v2), as `akk record` writes it", "open the recording: %v", pathless(err, name))
 		}
@@ -102,6 +102,29 @@ func (a *app) input(ctx context.Context, name string) (io.ReadCloser, error) {
 		io.Reader
 		io.Closer
 	}{r, in}, nil
+}
+
+// openFile is os.Open that ends with ctx: who opens a FIFO, or reads one, waits
+// for its writer.
+func openFile(ctx context.Context, name string) (*os.File, error) {
+	type opened struct {
+		f   *os.File
+		err error
+	}
+	ch := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(name)
+		ch <- opened{f, err}
+	}()
+	select {
+	case o := <-ch:
+		if o.err == nil {
+			context.AfterFunc(ctx, func() { o.f.Close() })
+		}
+		return o.f, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // pathless is err with the file named once.

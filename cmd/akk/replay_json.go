@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -128,15 +129,21 @@ func (a *app) explainCast(ctx context.Context, name, agent, version string) erro
 func (a *app) markers(in io.Reader, name string, f replayFlags, yield func(markerDoc, string) error) error {
 	var all bytes.Buffer
 	seen := 0
-	if err := eachMarker(io.TeeReader(in, &all), name, f, func(d markerDoc, version string) error {
+	err := eachMarker(io.TeeReader(in, &all), name, f, func(d markerDoc, version string) error {
 		seen++
 		return yield(d, version)
-	}); err != nil || seen > 0 {
+	})
+	torn := errors.Is(err, io.ErrUnexpectedEOF) && seen == 0 // in its last line
+	if !torn && (err != nil || seen > 0) {
 		return err
 	}
+	text := bytes.TrimRight(all.Bytes(), "\n")
+	if torn {
+		text = text[:max(bytes.LastIndexByte(text, '\n'), 0)]
+	}
 	a.note("%s has no markers; this is how it ends", name)
-	again := io.MultiReader(bytes.NewReader(bytes.TrimRight(all.Bytes(), "\n")), strings.NewReader(endMarker))
-	return eachMarker(again, name, f, yield)
+	again := io.MultiReader(bytes.NewReader(text), strings.NewReader(endMarker))
+	return cmp.Or(eachMarker(again, name, f, yield), err)
 }
 
 // endMarker is a line behind the last one of a recording.
