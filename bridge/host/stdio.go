@@ -29,7 +29,7 @@ const (
 	maxLine = rpc.MaxLine
 	// drainTime is what accepted calls get after the end of stdin (the bridge
 	// must be gone within a second).
-	drainTime = 700 * time.Millisecond
+	drainTime = 600 * time.Millisecond
 )
 
 // stdio is an MCP transport and its one connection.

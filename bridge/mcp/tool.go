@@ -130,7 +130,11 @@ func (c *call) exactlyOne(names ...string) *rpc.Error {
 		}
 	}
 	if n != 1 {
-		return badArguments(c.tool, "exactly one of %s is needed, %d were given", strings.Join(names, ", "), n)
+		hint := ""
+		if slices.Contains(names, "conversation_id") {
+			hint = " (conversation_id takes a terminal_id)"
+		}
+		return badArguments(c.tool, "exactly one of %s is needed, %d were given%s", strings.Join(names, ", "), n, hint)
 	}
 	return nil
 }

@@ -54,6 +54,10 @@ type Keys struct {
 // maxFile bounds a settings file, in bytes: a bigger one is a mistake.
 const maxFile = 1 << 20
 
+// maxDeep bounds the dots and the braces of a line: the library's time grows with
+// the square of them.
+const maxDeep = 200
+
 // typeError is how the library words a value of a wrong type; its position is
 // only in the text.
 var typeError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^toml: line (\d+) \(last key "([^"]*)"\): (.*)$`) })
@@ -116,6 +120,16 @@ func Load(path string) (Config, error) {
 // *Problem.
 func Parse(path string, text []byte) (Config, error) {
 	var c Config
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) {
+			continue
+		}
+		if bytes.Count(line, []byte(".")) > maxDeep || bytes.Count(line, []byte("{")) > maxDeep {
+			return Config{}, &Problem{Path: path, Line: n, What: "is nested too deep", Cure: "compare it with `akk config example`"}
+		}
+	}
 	md, err := toml.Decode(string(text), &c)
 	if err != nil {
 		p := &Problem{Path: path, What: err.Error(), Cure: "compare it with `akk config example`"}

@@ -38,6 +38,9 @@ func TestParse(t *testing.T) {
 		{"relative store", "[store]\ndir = \"x\"\n", "not absolute", 2},
 		{"key of two characters", "[keys]\nup = \"kk\"\n", "not one printable character", 2},
 		{"control character as key", "[keys]\nup = \"\\u001b\"\n", "not one printable character", 2},
+		{"deep in dots", "\na" + strings.Repeat(".a", 20_000) + " = 1\n", "nested too deep", 2},
+		{"deep in braces", "a = " + strings.Repeat("{b = ", 20_000), "nested too deep", 1},
+		{"a ruler", "# " + strings.Repeat(".", 500) + "\n", "", 0},
 		{"one key twice", "[keys]\nup = \"j\"\ndown = \"j\"\n", "already", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
