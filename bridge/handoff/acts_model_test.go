@@ -292,7 +292,7 @@ func (m *model) result(r *request, s rpc.Send) {
 // conversation; m.mu is held.
 func (m *model) bind(session, text, pane string) {
 	if was := m.bound[session]; was != "" && was != m.conv[text] {
-		m.fault("generation fence: a session took tasks in the conversations %s and %s", was, m.conv[text])
+		m.fault("generation fence: session %s took tasks in the conversations %s and %s (%q, taken %d times; bound before at %s, now at %s)", session, was, m.conv[text], text, m.took[text], m.where[session], pane)
 	}
 	m.bound[session], m.where[session] = m.conv[text], pane
 }

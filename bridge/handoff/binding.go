@@ -111,12 +111,16 @@ func (t *terminal) adopt(c *carried, native string) {
 		return
 	}
 	t.ensureSession(t.desk.now())
-	if t.session.NativeID != native || t.session.ID == c.session.ID {
-		return // what the terminal shows is not what took it
+	if t.session.NativeID == native && t.session.ID == c.session.ID {
+		return
 	}
 	d, was, turn := t.desk, c.session.ID, &c.disp.Turn
-	t.turnCount++
-	c.session = *t.session
+	if t.session.NativeID == native {
+		t.turnCount++
+		c.session = *t.session
+	} else { // the terminal shows a third one by now: this Turn's is nobody's place any more
+		c.session = t.newSession(native, turn.CreatedAt) // older than what the terminal shows
+	}
 	turn.SessionID, turn.Generation = c.session.ID, c.session.Generation
 	id := turn.ID
 	// Behind what the store was given for the old Session.

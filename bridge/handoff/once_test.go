@@ -145,6 +145,55 @@ func TestR38SessionOfTheConversationThatTookIt(t *testing.T) {
 	}
 }
 
+// R38: an agent that is in a third conversation by the time that its log tells
+// of the task in the second: the task is not told as one of the first's.
+func TestR38SessionOfAConversationThatIsLeftAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.w.play()
+	row := b.row(p, agents.Idle)
+	one, err := b.send(row.ID, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := p.native
+	p.complete("done")
+	b.row(p, agents.Idle)
+	p.mu.Lock()
+	p.native = "second"
+	p.onEnter = func(p *player) {
+		p.set(func(p *player) {
+			p.add(agents.LogEvent{Kind: agents.LogAccepted, Hash: agents.HashRequest(p.text), TurnID: "t2"})
+			p.text, p.native = "", "third"
+			p.add(agents.LogEvent{Kind: agents.LogSession})
+		})
+	}
+	p.mu.Unlock()
+	two, err := b.send(row.ID, "two")
+	if err != nil || two.SubmissionOutcome != "agent_accepted" || b.turn(two.TurnID).NativeID != "second" {
+		t.Fatalf("%v %+v %+v", err, two, b.turn(two.TurnID))
+	}
+	if two.SessionID == one.SessionID {
+		t.Fatalf("a task of %s is told as one of the Session of %s", b.turn(two.TurnID).NativeID, first)
+	}
+	p.mu.Lock()
+	p.onEnter = nil
+	p.mu.Unlock()
+	b.until("the third is shown", func() bool { return b.row(p, agents.Idle).NativeAgentSessionID == "third" })
+	if _, err := b.desk.CloseTurn(t.Context(), human, rpc.CloseParams{TurnID: two.TurnID, Reason: "superseded_by_human_context_switch"}); err != nil {
+		t.Fatal(err)
+	}
+	three, err := b.send(row.ID, "three")
+	if err != nil || three.SessionID == one.SessionID || three.SessionID == two.SessionID || b.turn(three.TurnID).NativeID != "third" {
+		t.Fatalf("%v: three is in %s, %+v", err, three.SessionID, b.turn(three.TurnID))
+	}
+	b.restart()
+	b.row(p, agents.Working)
+	if turn := b.turn(two.TurnID); turn.SessionID != two.SessionID {
+		t.Fatalf("after a restart: %+v", turn)
+	}
+}
+
 // R41: a draft that a human began while an explicit send was being proven is no
 // old one: it is not cleared.
 func TestTypedWhileProving(t *testing.T) {

@@ -68,11 +68,17 @@ func (t *terminal) ensureSession(now time.Time) {
 		return
 	}
 	t.turnCount = 0
+	made := t.newSession(native, now)
+	t.session = &made
+}
+
+// newSession is a Session of this terminal's for a conversation.
+func (t *terminal) newSession(native string, now time.Time) Session {
 	lineage := "attach"
 	if t.session != nil {
 		lineage = "human_observed"
 	}
-	t.session = &Session{ID: newID("session", now), Key: t.key, TerminalID: t.publicID(), Agent: string(t.agent.Kind()),
+	return Session{ID: newID("session", now), Key: t.key, TerminalID: t.publicID(), Agent: string(t.agent.Kind()),
 		Workspace: t.facts.Info.Cwd, NativeID: native, Lineage: lineage, CreatedAt: now,
 		Generation: max(t.generation, 1)}
 }
