@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing/synctest"
 	"time"
 
@@ -282,10 +283,22 @@ func (m *model) result(r *request, s rpc.Send) {
 		if m.took[r.text] == 0 {
 			m.fault("%s is told accepted, no agent took it", r.id)
 		}
-		if r.scope != scopeExact { // which stays where it was sent, whatever took it
+		if r.scope != scopeExact && !m.moved(r) { // the former stays where it was sent, whatever took it
 			m.bind(s.SessionID, r.text, r.pane)
 		}
 	}
+}
+
+// moved tells whether an answer of the request's Turn was taken in another
+// conversation than its task: the human left that one between the answer's text
+// and its Enter, and there the Turn goes on. m.mu is held.
+func (m *model) moved(r *request) bool {
+	for text, a := range m.requests {
+		if a.answer && strings.HasSuffix(text, " to "+r.id) && m.took[text] > 0 && m.conv[text] != m.conv[r.text] {
+			return true
+		}
+	}
+	return false
 }
 
 // bind: all tasks that a Session's Turns were accepted with are of one
