@@ -49,9 +49,9 @@ type Options struct {
 // callback's command runs, at most CallbackDrain later. Nor does it wait for a
 // stderr that nobody reads: those lines are lost.
 func RunBridge(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, o Options) error {
-	told := NewLossy(stderr)
-	defer told.Flush()
-	log := slog.New(redact.Handler(slog.NewTextHandler(told, &slog.HandlerOptions{Level: o.Level})))
+	lossy := NewLossy(stderr)
+	defer lossy.Flush()
+	log := slog.New(redact.Handler(slog.NewTextHandler(lossy, &slog.HandlerOptions{Level: o.Level})))
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	pipe := make(chan os.Signal, 1) // a closed stdout is an error of a write, not a death

@@ -179,7 +179,7 @@ func (s *stdio) giveUp() {
 	s.mu.Unlock()
 	for _, id := range left {
 		if raw, err := json.Marshal(id.Raw()); err == nil {
-			s.refuse(raw, jsonrpc.CodeInternalError, "akk's bridge has ended before the answer; what was asked for may have been carried out")
+			s.refuse(raw, jsonrpc.CodeInternalError, "akk's bridge has ended before the answer; what was asked for may have been carried out: look before you repeat it")
 		}
 	}
 }

@@ -322,6 +322,24 @@ func (d cutDesk) Events(ctx context.Context, _ rpc.EventsParams, started func(rp
 	}
 }
 
+// What the next daemon can't tell yet is no end of a wait.
+func TestWaitForAnUnreadTerminal(t *testing.T) {
+	row := func(a agents.Activity) rpc.Status {
+		st := open(a)
+		st.Conversation, st.TurnID = nil, ""
+		return st
+	}
+	d, set := waitDesk(row(agents.Working))
+	cs := connect(t, Options{Desk: cutDesk{d}}, nil)
+	time.AfterFunc(20*time.Millisecond, func() { set(row(agents.ActivityUnknown)) })
+	time.AfterFunc(time.Second, func() { set(row(agents.Idle)) })
+	began := time.Now()
+	r := callTool(t, cs, "status", map[string]any{"conversation_id": termID, "wait_seconds": 45})
+	if doc := docOf(t, r); doc["timed_out"] == true || time.Since(began) < time.Second || strings.Contains(textOf(r), "unknown") {
+		t.Errorf("after %v: %v", time.Since(began), doc)
+	}
+}
+
 // A wait goes on with the next daemon.
 func TestWaitSurvivesTheDaemon(t *testing.T) {
 	d, set := waitDesk(open(agents.Working))

@@ -78,14 +78,15 @@ var statusTool = &tool{
 				return true
 			}
 			return e.TerminalID != "" && e.TerminalID == terminal.Load() && (e.Type == "reading" || e.Type == "terminal" || e.Type == "hold")
-		}, func(ctx context.Context) (done bool, err error) {
+		}, func(ctx context.Context, young bool) (done bool, err error) {
 			if st, err = c.Desk.Status(ctx, p); err != nil {
 				return false, err
 			}
 			if st.Terminal != nil {
 				terminal.Store(st.Terminal.ID)
 			}
-			return over(&st), nil
+			unread := young && st.Terminal != nil && st.Terminal.Reading.Activity == agents.ActivityUnknown
+			return over(&st) && !unread, nil
 		})
 		if err != nil {
 			return nil, err
@@ -149,7 +150,7 @@ type watchDoc struct {
 func (c *call) watchStatus(ctx context.Context, d time.Duration) (*answer, error) {
 	p := rpc.WatchIDParams{WatchID: c.str("watch_id")}
 	var r rpc.WatchResult
-	w, err := c.wait(ctx, d, func(e rpc.Event) bool { return e.WatchID == p.WatchID }, func(ctx context.Context) (done bool, err error) {
+	w, err := c.wait(ctx, d, func(e rpc.Event) bool { return e.WatchID == p.WatchID }, func(ctx context.Context, _ bool) (done bool, err error) {
 		r, err = c.Desk.WatchStatus(ctx, p)
 		return err == nil && r.Watch.Status != "active", err
 	})

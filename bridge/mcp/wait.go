@@ -16,8 +16,13 @@ import (
 // falls between; the answer comes before a Host gives the call up; a change
 // after the caller's cursor is never missed.
 
-// reopenAfter is how long a wait leaves the journal alone after its end.
-const reopenAfter = 300 * time.Millisecond
+const (
+	// reopenAfter is how long a wait leaves the journal alone after its end.
+	reopenAfter = 300 * time.Millisecond
+	// settleTime is what the next daemon gets to read its terminals: what it
+	// can't tell until then is no answer.
+	settleTime = 2 * time.Second
+)
 
 // waited is how a wait ended.
 type waited struct {
@@ -28,10 +33,11 @@ type waited struct {
 // wait calls look, and again after every event that concerns it, until look
 // says done, d is over or the bridge must end. With a cursor in the call's
 // arguments the first such event ends it as well. concerns must not wait: the
-// connection's reader calls it.
-func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Event) bool, look func(context.Context) (bool, error)) (waited, error) {
+// connection's reader calls it. young tells look that the daemon was exchanged
+// just now.
+func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Event) bool, look func(ctx context.Context, young bool) (bool, error)) (waited, error) {
 	if d <= 0 {
-		_, err := look(ctx)
+		_, err := look(ctx, false)
 		return waited{}, err
 	}
 	tell := c.progress(ctx)
@@ -42,6 +48,9 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 	defer cancel()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+	settled := time.NewTimer(d)
+	defer settled.Stop()
+	var young time.Time // until then the daemon is a new one
 
 	var cursor atomic.Uint64
 	since := uint64(c.num("cursor"))
@@ -81,7 +90,7 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 			open()
 			// The daemon went away: the next one's journal goes on behind the last
 			// event, and a look starts it.
-			from = cursor.Load()
+			from = max(from, cursor.Load())
 			if e, ok := errors.AsType[*rpc.Error](err); ok && e.Code == rpc.CodeUsage {
 				from = 0 // that is not in the journal any more
 			}
@@ -102,7 +111,7 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 	// rather than not at all.
 	see := func(ctx context.Context) (waited, bool, error) {
 		w := waited{cursor: cursor.Load()}
-		done, err := look(ctx)
+		done, err := look(ctx, time.Now().Before(young))
 		return w, done, err
 	}
 	for {
@@ -121,6 +130,10 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 			}
 			continue
 		case <-again:
+			young = time.Now().Add(settleTime)
+			settled.Reset(settleTime)
+			continue
+		case <-settled.C:
 			continue
 		case <-timer.C:
 		case <-held.Done():

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
 )
 
 func TestParse(t *testing.T) {
@@ -103,5 +106,36 @@ func FuzzParse(f *testing.F) {
 func TestLoadNoRegularFile(t *testing.T) {
 	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "regular file") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Filled forgets no field: what is set stays, what is not is the example's.
+func TestFilled(t *testing.T) {
+	var all Config
+	var set func(v reflect.Value)
+	set = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				set(v.Field(i))
+			}
+		case reflect.String:
+			v.SetString("set")
+		case reflect.Slice:
+			v.Set(reflect.ValueOf([]string{"set"}))
+		default:
+			t.Fatalf("a field of kind %v", v.Kind())
+		}
+	}
+	set(reflect.ValueOf(&all).Elem())
+	if got := all.Filled(); !reflect.DeepEqual(got, all) {
+		t.Errorf("%+v", got)
+	}
+	var want Config
+	if err := toml.Unmarshal([]byte(example), &want); err != nil {
+		t.Fatal(err)
+	}
+	if got := (Config{}).Filled(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
