@@ -39,7 +39,7 @@ type keptRow struct {
 // for any goroutine.
 type keptRows struct {
 	mu     sync.Mutex
-	rows   map[keptFor]keptRow
+	rows   map[keptFor]*keptRow
 	status *rpc.TerminalStatus
 }
 
@@ -68,13 +68,13 @@ func (d *Desk) rowOf(v *view, c rpc.Caller) rpc.Row {
 		for k.stale = range stale {
 		}
 	}
-	if r, ok := v.rows.get(k); ok && (r.until.IsZero() || now.Before(r.until)) {
+	if r := v.rows.get(k); r != nil && (r.until.IsZero() || now.Before(r.until)) {
 		d.offers.show(c, v.id, r.explicit, now)
 		return r.row
 	}
 	row := d.row(v, c)
 	row.WriteDown()
-	v.rows.put(k, keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit, v.restsUntil(now)})
+	v.rows.put(k, &keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit, v.restsUntil(now)})
 	return row
 }
 
@@ -90,18 +90,18 @@ func (v *view) restsUntil(now time.Time) (until time.Time) {
 	return until
 }
 
-func (r *keptRows) get(k keptFor) (keptRow, bool) {
+// get returns what is kept, nil if nothing is. Nobody changes it.
+func (r *keptRows) get(k keptFor) *keptRow {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out, ok := r.rows[k]
-	return out, ok
+	return r.rows[k]
 }
 
-func (r *keptRows) put(k keptFor, row keptRow) {
+func (r *keptRows) put(k keptFor, row *keptRow) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rows == nil || len(r.rows) >= keptMax {
-		r.rows = map[keptFor]keptRow{}
+		r.rows = map[keptFor]*keptRow{}
 	}
 	r.rows[k] = row
 }

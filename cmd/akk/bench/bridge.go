@@ -34,6 +34,9 @@ const (
 	bridgePause = 250 * time.Millisecond
 	// callLimit is what issue 7 asks of the 99th percentile.
 	callLimit = 5 * time.Millisecond
+	// readRoom is what a client reads at once, in bytes, and headRoom what it
+	// keeps of a line. Small, so that 20 of them stay in a core's cache.
+	readRoom, headRoom = 64 << 10, 4 << 10
 )
 
 // host is one connected client and the terminal it asks about.
@@ -43,8 +46,12 @@ type host struct {
 	out  *bufio.Reader
 	id   int
 	row  string
-	read time.Time // when the newest answer was there
-	size int       // of a list's answer, in bytes
+	list int // length of the first list's answer, in bytes
+
+	whole bool      // keep whole lines
+	head  []byte    // the newest line, or its beginning
+	size  int       // its length in bytes
+	read  time.Time // when all of it was there
 }
 
 func benchBridge(ctx context.Context, akk string, samples int) (err error) {
@@ -81,7 +88,7 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 		}
 		defer hosts[i].close()
 	}
-	fmt.Printf("%d terminals; ms from a tools/call written to its answer read; a list is %d kB\n", bridgePanes, hosts[0].size/1000)
+	fmt.Printf("%d terminals; ms from a tools/call written to its answer read; a list is %d kB\n", bridgePanes, hosts[0].list/1000)
 	d, err := bare(bridgeCalls, bridgePause/bridgeClients)
 	if err != nil {
 		return err
@@ -144,7 +151,7 @@ func (w *world) host(ctx context.Context) (*host, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	h := &host{cmd: cmd, in: in, out: bufio.NewReaderSize(out, 1<<20)}
+	h := &host{cmd: cmd, in: in, out: bufio.NewReaderSize(out, readRoom), whole: true}
 	if _, err := h.ask("initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "bench", "version": "1"}}); err != nil {
 		return nil, err
 	}
@@ -170,13 +177,15 @@ func (w *world) host(ctx context.Context) (*host, error) {
 	if n := len(r.Result.StructuredContent.Terminals); n != bridgePanes {
 		return nil, fmt.Errorf("the list has %d terminals", n)
 	}
-	h.row, h.size = r.Result.StructuredContent.Terminals[0].ID, len(line)
+	h.row, h.list, h.whole = r.Result.StructuredContent.Terminals[0].ID, len(line), false
 	return h, nil
 }
 
-// ask writes one request and reads the line of its answer, which stays until the
-// next one: what the measuring program does of its own is not to disturb.
-func (h *host) ask(method string, params any) ([]byte, error) {
+// ask writes one request and reads the line of its answer through to its end. Of a
+// long one only the beginning is given, and none of it is looked at twice: what
+// the measuring program does of its own is not to disturb. It stays until the
+// next one.
+func (h *host) ask(method string, params any) (head []byte, err error) {
 	h.id++
 	req, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": h.id, "method": method, "params": params})
 	if err != nil {
@@ -186,21 +195,42 @@ func (h *host) ask(method string, params any) ([]byte, error) {
 		return nil, err
 	}
 	for {
-		line, err := h.out.ReadSlice('\n')
-		h.read = time.Now()
-		if err != nil {
+		if err := h.line(); err != nil {
 			return nil, err
 		}
-		if !bytes.HasPrefix(line, []byte(`{"jsonrpc":"2.0","method"`)) {
-			return line, nil
+		if !bytes.HasPrefix(h.head, []byte(`{"jsonrpc":"2.0","method"`)) {
+			return h.head, nil
 		}
 	}
 }
 
+// line reads one line and keeps its beginning, or all of it for one who wants it.
+func (h *host) line() error {
+	h.head, h.size = h.head[:0], 0
+	for {
+		part, err := h.out.ReadSlice('\n')
+		if h.size += len(part); h.whole {
+			h.head = append(h.head, part...)
+		} else if n := headRoom - len(h.head); n > 0 {
+			h.head = append(h.head, part[:min(n, len(part))]...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			h.read = time.Now()
+			return err
+		}
+	}
+}
+
+// call asks for a tool's answer and refuses an error. They are short; the list is
+// as long as it was.
 func (h *host) call(tool string, args map[string]any) ([]byte, error) {
 	line, err := h.ask("tools/call", map[string]any{"name": "agent_knock_knock_" + tool, "arguments": args})
-	if err == nil && (bytes.Contains(line, []byte(`"isError":true`)) || !bytes.Contains(line[:min(len(line), 64)], []byte(`"result"`)) && !bytes.Contains(line, []byte(`"content"`))) {
+	switch {
+	case err != nil:
+	case bytes.Contains(line, []byte(`"isError":true`)), !bytes.Contains(line[:min(len(line), 64)], []byte(`"result"`)):
 		err = fmt.Errorf("%s was refused: %.300s", tool, line)
+	case tool == "list" && h.size < h.list*9/10:
+		err = fmt.Errorf("a list of %d bytes, after one of %d: %.300s", h.size, h.list, line)
 	}
 	return line, err
 }
