@@ -64,7 +64,8 @@ type Desk struct {
 	opens    map[string]bool          // sessions whose tally has open turns
 	claims   map[string]chan struct{} // request ids that are being handed over
 	offers   offers                   // which scope a Host was shown
-	recents  recents                  // the journal's end
+	whole    atomic.Pointer[wholeList]
+	recents  recents // the journal's end
 	shows    shows
 	watches  map[string]Watch // active ones, by id
 	retained retention        // ended Turns that are to be closed

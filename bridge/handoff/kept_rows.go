@@ -6,6 +6,7 @@ package handoff
 // could be detached; from when no clock can change it any more, until one does.
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -54,11 +55,50 @@ func (r *keptRows) screen(draw func() rpc.TerminalStatus) rpc.TerminalStatus {
 	return *r.status
 }
 
-// rowOf is row for a list: what rests is drawn, and written down, once.
+// rowOf is row for who looks often: what rests is drawn, and written down, once.
 func (d *Desk) rowOf(v *view, c rpc.Caller) rpc.Row {
+	if k := d.keptRow(v, c); k != nil {
+		return k.row
+	}
+	return d.row(v, c)
+}
+
+// rowsOf is rowOf of each. Nobody changes them: as long as all rest, they are the
+// same ones.
+func (d *Desk) rowsOf(views []*view, c rpc.Caller) []rpc.Row {
+	kept, rest := make([]*keptRow, len(views)), true
+	for i, v := range views {
+		kept[i] = d.keptRow(v, c)
+		rest = rest && kept[i] != nil
+	}
+	if last := d.whole.Load(); rest && last != nil && slices.Equal(last.kept, kept) {
+		return last.rows
+	}
+	rows := make([]rpc.Row, len(views))
+	for i, v := range views {
+		if k := kept[i]; k != nil {
+			rows[i] = k.row
+		} else {
+			rows[i] = d.row(v, c)
+		}
+	}
+	if rest {
+		d.whole.Store(&wholeList{kept, rows})
+	}
+	return rows
+}
+
+// wholeList is the newest list of terminals that all rest.
+type wholeList struct {
+	kept []*keptRow
+	rows []rpc.Row
+}
+
+// keptRow is the row of a view that rests, nil of one that doesn't.
+func (d *Desk) keptRow(v *view, c rpc.Caller) *keptRow {
 	now := d.now()
 	if now.Sub(v.at) < rowRests || now.Sub(v.TypedAt) < typingQuiet {
-		return d.row(v, c)
+		return nil
 	}
 	k := keptFor{kind: c.Kind, terminal: c.TerminalID, inPane: c.InPane, agent: c.AgentPID}
 	if v.session != nil || v.current != nil || v.recent != nil || v.Running != nil || v.Handoff != nil {
@@ -70,12 +110,13 @@ func (d *Desk) rowOf(v *view, c rpc.Caller) rpc.Row {
 	}
 	if r := v.rows.get(k); r != nil && (r.until.IsZero() || now.Before(r.until)) {
 		d.offers.show(c, v.id, r.explicit, now)
-		return r.row
+		return r
 	}
 	row := d.row(v, c)
 	row.WriteDown()
-	v.rows.put(k, &keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit, v.restsUntil(now)})
-	return row
+	r := &keptRow{row, row.AvailableActions["send"].Scope == scopeExplicit, v.restsUntil(now)}
+	v.rows.put(k, r)
+	return r
 }
 
 // restsUntil is when the clock alone changes the row of a view at rest, zero =

@@ -13,6 +13,9 @@ import (
 
 // A kept row is what would be drawn now, for each kind of caller, before and
 // after a task; and it goes with its view.
+// alone makes a list of it, where a test calls something else view.
+func alone(v *view) []*view { return []*view{v} }
+
 func TestKeptRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -44,6 +47,9 @@ func TestKeptRows(t *testing.T) {
 					t.Fatal(err)
 				}
 				drawn, _ := json.Marshal(b.desk.row(v, c))
+				if all, err := json.Marshal(b.desk.rowsOf(alone(v), c)); err != nil || string(all) != "["+string(drawn)+"]" {
+					t.Fatalf("%s, a list for %+v (%v):\n%s\n%s", when, c, err, all, drawn)
+				}
 				if string(kept) != string(drawn) {
 					t.Fatalf("%s, for %+v:\n%s\n%s", when, c, kept, drawn)
 				}
@@ -51,6 +57,9 @@ func TestKeptRows(t *testing.T) {
 		}
 	}
 	check("at rest")
+	if v := alone(view()); &b.desk.rowsOf(v, human)[0] != &b.desk.rowsOf(v, human)[0] {
+		t.Fatal("a list at rest is made twice")
+	}
 	if _, err := b.callAs(host("a"), row.ID, "one"); err != nil {
 		t.Fatal(err)
 	}

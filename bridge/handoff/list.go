@@ -129,7 +129,7 @@ func (d *Desk) list(c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
 		Store:           rpc.StoreState{Status: "compatible", StoreDir: d.db.Dir(), Readable: true, Writable: true, FormatVersion: schemaVersion},
 		Reconciliation:  rpc.Reconciliation{Status: "completed"},
 		ActionContracts: contracts(),
-		Terminals:       []rpc.Row{}, TerminalWatches: d.listWatches(c, p), UnavailableManagedTurns: []rpc.Turn{},
+		TerminalWatches: d.listWatches(c, p), UnavailableManagedTurns: []rpc.Turn{},
 		TerminalScan: rpc.TerminalScan{Enabled: true, Agents: []string{}, ApprovalScan: "enabled"},
 	}
 	for _, a := range d.agents {
@@ -144,21 +144,23 @@ func (d *Desk) list(c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
 		}
 	}
 	views := d.ordered(p.Socket)
-	out.Terminals = slices.Grow(out.Terminals, len(views))
 	for _, v := range views {
 		if v.current != nil {
 			seen[v.current.ID] = true
 		}
-		if p.Agent != "" && string(v.kind) != p.Agent {
-			continue
+	}
+	if p.Agent != "" {
+		views = slices.DeleteFunc(views, func(v *view) bool { return string(v.kind) != p.Agent })
+	}
+	if out.Terminals = d.rowsOf(views, c); p.All {
+		out.Terminals = slices.Clone(out.Terminals)
+		for i, v := range views {
+			if v.session != nil {
+				r := d.row(v, c)
+				r.Managed.History = d.history(v, c, older[v.session.ID])
+				out.Terminals[i] = r
+			}
 		}
-		if !p.All || v.session == nil {
-			out.Terminals = append(out.Terminals, d.rowOf(v, c))
-			continue
-		}
-		r := d.row(v, c)
-		r.Managed.History = d.history(v, c, older[v.session.ID])
-		out.Terminals = append(out.Terminals, r)
 	}
 	slices.SortFunc(out.TerminalScan.Agents, strings.Compare)
 	out.TerminalScan.TerminalCount = len(out.Terminals)

@@ -1,11 +1,16 @@
 package mcp
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -50,5 +55,31 @@ func BenchmarkListResult(b *testing.B) {
 				b.SetBytes(int64(len(line)))
 			}
 		})
+	}
+}
+
+// BenchmarkCall is a status from its line in to its line out, but for the daemon.
+func BenchmarkCall(b *testing.B) {
+	near, far := net.Pipe()
+	desk := &fakeDesk{status: func(context.Context, rpc.StatusParams) (rpc.Status, error) { return open(agents.Working), nil }}
+	ses, err := New(Options{Desk: desk}).Connect(b.Context(), &sdk.IOTransport{Reader: far, Writer: far}, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ses.Wait()
+	defer near.Close()
+	in := bufio.NewReaderSize(near, 1<<20)
+	ask := func(line string) {
+		if _, err := io.WriteString(near, line+"\n"); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := in.ReadSlice('\n'); err != nil {
+			b.Fatal(err)
+		}
+	}
+	ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"b","version":"1"}}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		ask(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"agent_knock_knock_status","arguments":{"conversation_id":"terminal:v2:tmux:codex:work:0.0:42"}}}`)
 	}
 }
