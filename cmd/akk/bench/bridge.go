@@ -18,6 +18,7 @@ import (
 
 	"akk/agents"
 	"akk/agents/lab"
+	"akk/panes/bench/pace"
 )
 
 // This file measures the bridge (make bench-bridge): tools/call of list and
@@ -89,6 +90,8 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 		defer hosts[i].close()
 	}
 	fmt.Printf("%d terminals; ms from a tools/call written to its answer read; a list is %d kB\n", bridgePanes, hosts[0].list/1000)
+	speed := pace.Start()
+	defer speed.Stop()
 	d, err := bare(bridgeCalls, bridgePause/bridgeClients)
 	if err != nil {
 		return err
@@ -103,7 +106,7 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 		n := row.clients
 		for _, tool := range []string{"list", "status"} {
 			theirs, began := stolen(), time.Now()
-			d, err := calls(hosts[:n], tool, max(samples, bridgeCalls), row.pause)
+			made, err := calls(hosts[:n], tool, max(samples, bridgeCalls), row.pause)
 			if err != nil {
 				return err
 			}
@@ -112,7 +115,10 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 			if theirs > 0 {
 				what += fmt.Sprintf("; %.1f %% of the machine's time was others'", 100*float64(theirs)/float64(time.Since(began))/float64(runtime.NumCPU()))
 			}
-			slices.Sort(d)
+			if slow := speed.Share(began, time.Now()); slow > 0 {
+				what += fmt.Sprintf("; its cores were slowed down in %.0f %% of the time, p99 otherwise %.2f", 100*slow, quantile(took(made, speed.Slow), 0.99))
+			}
+			d := took(made, nil)
 			verdict := ""
 			if n == 1 || row.pause > 0 {
 				verdict = "ok"
@@ -133,6 +139,9 @@ func benchBridge(ctx context.Context, akk string, samples int) (err error) {
 
 // quantile is of times in their order, in ms.
 func quantile(d []time.Duration, q float64) float64 {
+	if len(d) == 0 {
+		return 0
+	}
 	return float64(d[min(int(q*float64(len(d))), len(d)-1)]) / 1e6
 }
 
@@ -240,10 +249,28 @@ func (h *host) close() {
 	_ = h.cmd.Wait()
 }
 
+// made is one measured call.
+type made struct {
+	at   time.Time
+	took time.Duration
+}
+
+// took are the durations of calls in their order, but of those that are left out.
+func took(calls []made, out func(from, to time.Time) bool) []time.Duration {
+	var d []time.Duration
+	for _, c := range calls {
+		if out == nil || !out(c.at, c.at.Add(c.took)) {
+			d = append(d, c.took)
+		}
+	}
+	slices.Sort(d)
+	return d
+}
+
 // calls measures n calls, divided among the hosts, which call at once.
-func calls(hosts []*host, tool string, n int, pause time.Duration) ([]time.Duration, error) {
+func calls(hosts []*host, tool string, n int, pause time.Duration) ([]made, error) {
 	var mu sync.Mutex
-	var all []time.Duration
+	var all []made
 	var errs error
 	var wg sync.WaitGroup
 	for i, h := range hosts {
@@ -256,9 +283,8 @@ func calls(hosts []*host, tool string, n int, pause time.Duration) ([]time.Durat
 			for range max(n/len(hosts), 10) {
 				began := time.Now()
 				_, err := h.call(tool, args)
-				took := h.read.Sub(began)
 				mu.Lock()
-				all, errs = append(all, took), errors.Join(errs, err)
+				all, errs = append(all, made{began, h.read.Sub(began)}), errors.Join(errs, err)
 				mu.Unlock()
 				if err != nil {
 					return
