@@ -57,7 +57,7 @@ func (s *seen) mark(pane string, at int64) {
 	defer s.mu.Unlock()
 	if at > s.marks[pane] {
 		s.marks[pane] = at
-		s.r.Samples = append(s.r.Samples, now-at)
+		s.r.Samples = append(s.r.Samples, sample{now, now - at})
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"akk/panes/bench/pace"
 )
 
 // This file is the bench's own tmux server, and who writes into its panes. The
@@ -44,6 +46,7 @@ type server struct {
 	count       []int // pictures written, by pane
 	bytes       [][]byte
 	keep        bool // bytes are kept
+	speed       *pace.Watch
 }
 
 func newServer(ctx context.Context, panes, sessions, cols, rows int) (*server, error) {
@@ -51,7 +54,7 @@ func newServer(ctx context.Context, panes, sessions, cols, rows int) (*server, e
 	if err != nil {
 		return nil, err
 	}
-	w := &server{dir: dir, socket: filepath.Join(dir, "s"), count: make([]int, panes)}
+	w := &server{dir: dir, socket: filepath.Join(dir, "s"), count: make([]int, panes), speed: pace.Start()}
 	const idle = "stty raw -echo; exec sleep 86400"
 	for i := range panes {
 		var args []string
@@ -93,6 +96,7 @@ func newServer(ctx context.Context, panes, sessions, cols, rows int) (*server, e
 }
 
 func (w *server) close() {
+	w.speed.Stop()
 	for _, f := range w.ttys {
 		f.Close()
 	}
@@ -184,10 +188,13 @@ func (w *server) stream(ctx context.Context, which func(i int) bool, d time.Dura
 	return nil
 }
 
+// sample is one latency, in ns, and when it was over, in ns since 1970.
+type sample struct{ At, Took int64 }
+
 // result is what an observer says at its end.
 type result struct {
-	Samples    []int64        `json:"samples"` // ns
-	Last       map[string]int `json:"last"`    // newest picture of each pane
+	Samples    []sample       `json:"samples"`
+	Last       map[string]int `json:"last"` // newest picture of each pane
 	Audits     int            `json:"audits"`
 	Mismatches int            `json:"mismatches"`
 }
@@ -213,17 +220,18 @@ func (w *server) measure(ctx context.Context, way string, streaming bool, d time
 			return r, err
 		}
 	}
-	start, cpu0 := time.Now(), w.cpus(o)
+	m := w.meter(o)
 	if streaming {
 		err = w.stream(ctx, half, d)
 	} else {
 		err = sleep(ctx, d)
 	}
+	all, brisk := m.end()
 	if err != nil {
 		return r, err
 	}
-	took, cpu1 := time.Since(start).Seconds(), w.cpus(o)
-	r.own, r.clients, r.tmux = 100*(cpu1[0]-cpu0[0])/took, 100*(cpu1[1]-cpu0[1])/took, 100*(cpu1[2]-cpu0[2])/took
+	r.own, r.clients, r.tmux, r.ownBrisk = all.percent(0), all.percent(1), all.percent(2), brisk.percent(0)
+	r.slow = w.speed.Share(m.began, m.ended)
 	if !streaming { // the latency of a quiet server, after its CPU was counted
 		if err := w.stream(ctx, w.probed, min(d, 5*time.Second)); err != nil {
 			return r, err
@@ -258,18 +266,30 @@ func (w *server) measure(ctx context.Context, way string, streaming bool, d time
 	}
 	r.rss = resident(o.cmd.Process.Pid)
 	r.n, r.skipped, r.audits, r.wrongs = len(res.Samples), sent-len(res.Samples), res.Audits, res.Mismatches
-	slices.Sort(res.Samples)
-	if n := len(res.Samples); n > 0 {
-		at := func(q float64) float64 { return float64(res.Samples[min(int(q*float64(n)), n-1)]) / 1e6 }
-		r.p50, r.p95, r.p99 = at(0.5), at(0.95), at(0.99)
+	var took, quick []int64
+	for _, x := range res.Samples {
+		took = append(took, x.Took)
+		if at := time.Unix(0, x.At); !w.speed.Slow(at.Add(-time.Duration(x.Took)), at) {
+			quick = append(quick, x.Took)
+		}
 	}
+	r.p50, r.p95, r.p99, r.p95Brisk = quantile(took, 0.5), quantile(took, 0.95), quantile(took, 0.99), quantile(quick, 0.95)
 	if w.keep {
 		w.keep = false
-		if r.emulation, err = w.emulation(ctx, took); err != nil {
+		if r.emulation, err = w.emulation(ctx, all.seconds); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
+}
+
+// quantile is of times in ns, in ms; 0 of none.
+func quantile(ns []int64, q float64) float64 {
+	if len(ns) == 0 {
+		return 0
+	}
+	slices.Sort(ns)
+	return float64(ns[min(int(q*float64(len(ns))), len(ns)-1)]) / 1e6
 }
 
 // observer is a measured process.
