@@ -90,7 +90,8 @@ type Server struct {
 	clock *time.Timer
 
 	// loop only
-	began, armed time.Time // of the newest round; of the clock
+	began, armed time.Time     // of the newest round; of the clock
+	took         time.Duration // of the newest round
 	sessions     map[string]*session
 	mirrors      map[string]*mirror
 	numbered     []*mirror       // the same by number, see mirrorOf
@@ -313,10 +314,14 @@ func poke(c chan struct{}) {
 	}
 }
 
-// pace is the least time between the beginnings of two rounds for output alone.
-// tmux writes what many panes draw in many small pieces: a round for each costs
-// more than what it shows. After a pause the first begins at once.
-const pace = time.Millisecond
+// A round for output alone that follows one that took longer than shortRound
+// begins no sooner than pace after it began: what comes in a flood is shown
+// together. Short ones follow each other at once, so that a pane is not shown
+// late for the one before it.
+const (
+	pace       = time.Millisecond
+	shortRound = 200 * time.Microsecond
+)
 
 // loop carries out what is posted and what is due. Everything that is said to
 // run "on the loop" runs in a round, and one round is at a time: the loop's own,
@@ -346,7 +351,7 @@ func (s *Server) flush() {
 		return
 	}
 	defer s.turn.Unlock()
-	if rest := pace - time.Since(s.began); rest > 0 {
+	if rest := pace - time.Since(s.began); rest > 0 && s.took > shortRound {
 		if due := time.Now().Add(rest); due.Before(s.armed) || !s.armed.After(time.Now()) {
 			s.armed = due
 			s.clock.Reset(rest)
@@ -380,6 +385,7 @@ func (s *Server) round() {
 	}
 	s.showDirty()
 	now := time.Now()
+	s.took = now.Sub(s.began)
 	for len(s.timers) > 0 && !s.timers[0].at.After(now) {
 		do := s.timers[0].do
 		s.timers = s.timers[1:]
