@@ -86,7 +86,7 @@ func (l *link) close() {
 
 // get returns a live connection, making one if needed. An attempt that had
 // begun before and failed may have been too early for this caller, who then
-// makes one more.
+// makes one more; not if the daemon is silent, which takes long to find out.
 func (l *link) get(ctx context.Context) (*rpc.Client, error) {
 	for {
 		a, mine, err := l.join()
@@ -98,7 +98,7 @@ func (l *link) get(ctx context.Context) (*rpc.Client, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if a.err == nil || mine {
+		if a.err == nil || mine || errors.Is(a.err, rpc.ErrSilent) {
 			return a.client, a.err
 		}
 	}
@@ -157,6 +157,7 @@ func (l *link) ready(ctx context.Context) (*rpc.Client, error) {
 	return l.get(ctx)
 }
 
+// through runs f, which only reads, on a live connection.
 func through[T any](ctx context.Context, l *link, f func(*rpc.Client) (T, error)) (T, error) {
 	for again := false; ; again = true {
 		var v T
@@ -199,7 +200,7 @@ func (l *link) StatusJSON(ctx context.Context, p rpc.StatusParams) (json.RawMess
 }
 
 func (l *link) Send(ctx context.Context, p rpc.SendParams) (rpc.Send, error) {
-	return through(ctx, l, func(c *rpc.Client) (rpc.Send, error) { return c.Send(ctx, p) })
+	return change(ctx, l, func(c *rpc.Client) (rpc.Send, error) { return c.Send(ctx, p) })
 }
 
 // Events is not repeated: a reader of the journal resumes by itself.

@@ -47,6 +47,24 @@ func code(err error) string {
 	return ""
 }
 
+// begun is err for a call of t that ended without an answer of the daemon: where
+// t changes something, it may have been done.
+func (t *tool) begun(err error) error {
+	if t.readOnly || errors.As(err, new(*rpc.Error)) {
+		return err
+	}
+	e := &rpc.Error{Code: rpc.CodeUncertain, Cure: "look with agent_knock_knock_list before it is called again"}
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Message = "the call was cancelled after it had begun; whether it was carried out is not known, and what the agent has taken goes on"
+	case errors.Is(err, rpc.ErrClosed):
+		e.Message = "the connection to the akk daemon ended during the call; it may have been carried out"
+	default:
+		return err
+	}
+	return e
+}
+
 // failure turns every error into a result with the reason and the next step.
 func failure(err error) *sdk.CallToolResult {
 	var e *rpc.Error
@@ -64,7 +82,13 @@ func failure(err error) *sdk.CallToolResult {
 	if next != "" {
 		text += "\nNext: " + next
 	}
-	doc, merr := json.Marshal(map[string]any{"error": map[string]string{"code": e.Code, "message": scrub(e.Message), "next_step": next}})
+	told := map[string]any{"code": e.Code, "message": scrub(e.Message), "next_step": next}
+	whole := map[string]any{"error": told}
+	if e.Code == rpc.CodeUncertain { // where a send's own document has it, and in the error
+		text += "\nDo not send it again: it may have been carried out."
+		told["do_not_retry"], whole["do_not_retry"] = true, true
+	}
+	doc, merr := json.Marshal(whole)
 	r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
 	if merr == nil {
 		r.StructuredContent = json.RawMessage(doc)

@@ -44,6 +44,7 @@ var statusTool = &tool{
 		"recent_events":{"type":"array","items":{"type":"object"}},
 		"watch":{"type":"object","description":"for a watch_id"},
 		"timed_out":{"type":"boolean"},
+		"stale_reason":{"type":"string","description":"the daemon does not answer: this is what it said before"},
 		"cursor":{"type":"integer"},
 		"error":{"type":"object"}}}`,
 	readOnly: true, idempotent: true,
@@ -79,9 +80,11 @@ var statusTool = &tool{
 			}
 			return e.TerminalID != "" && e.TerminalID == terminal.Load() && (e.Type == "reading" || e.Type == "terminal" || e.Type == "hold")
 		}, func(ctx context.Context, young bool) (done bool, err error) {
-			if st, err = c.Desk.Status(ctx, p); err != nil {
-				return false, err
+			now, err := c.Desk.Status(ctx, p)
+			if err != nil {
+				return false, err // st stays what was known
 			}
+			st = now
 			if st.Terminal != nil {
 				terminal.Store(st.Terminal.ID)
 			}
@@ -92,8 +95,8 @@ var statusTool = &tool{
 			return nil, err
 		}
 		st.TimedOut = w.timedOut
-		doc := statusDoc{Status: st, Cursor: w.cursor}
-		return &answer{doc: doc, text: statusText(&st)}, nil
+		doc := statusDoc{Status: st, Cursor: w.cursor, StaleReason: w.staleReason()}
+		return &answer{doc: doc, text: w.staleText(statusText(&st))}, nil
 	},
 }
 
@@ -139,25 +142,31 @@ func (s *statuses) answer(p rpc.StatusParams, raw json.RawMessage) (*answer, err
 type statusDoc struct {
 	rpc.Status
 	Cursor uint64 `json:"cursor,omitempty"`
+	// StaleReason says why this may not be so any more.
+	StaleReason string `json:"stale_reason,omitempty"`
 }
 
 type watchDoc struct {
 	rpc.WatchResult
-	TimedOut bool   `json:"timed_out,omitempty"`
-	Cursor   uint64 `json:"cursor,omitempty"`
+	TimedOut    bool   `json:"timed_out,omitempty"`
+	Cursor      uint64 `json:"cursor,omitempty"`
+	StaleReason string `json:"stale_reason,omitempty"`
 }
 
 func (c *call) watchStatus(ctx context.Context, d time.Duration) (*answer, error) {
 	p := rpc.WatchIDParams{WatchID: c.str("watch_id")}
 	var r rpc.WatchResult
 	w, err := c.wait(ctx, d, func(e rpc.Event) bool { return e.WatchID == p.WatchID }, func(ctx context.Context, _ bool) (done bool, err error) {
-		r, err = c.Desk.WatchStatus(ctx, p)
+		now, err := c.Desk.WatchStatus(ctx, p)
+		if err == nil {
+			r = now
+		}
 		return err == nil && r.Watch.Status != "active", err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &answer{doc: watchDoc{WatchResult: r, TimedOut: w.timedOut, Cursor: w.cursor}, text: watchText(&r.Watch)}, nil
+	return &answer{doc: watchDoc{WatchResult: r, TimedOut: w.timedOut, Cursor: w.cursor, StaleReason: w.staleReason()}, text: w.staleText(watchText(&r.Watch))}, nil
 }
 
 // over tells whether there is nothing more to wait for.

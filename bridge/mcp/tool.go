@@ -79,7 +79,7 @@ func (s *server) add(srv *sdk.Server, t *tool) {
 		}
 		a, err := t.run(ctx, &call{server: s, tool: t, req: req, args: args})
 		if err != nil {
-			return failure(err), nil
+			return failure(t.begun(err)), nil
 		}
 		return s.success(a), nil
 	})

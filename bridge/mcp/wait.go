@@ -14,7 +14,8 @@ import (
 // This file holds an answer until something has changed: a bounded wait. It
 // upholds: the journal is read from before the first look, so that nothing
 // falls between; the answer comes before a Host gives the call up; a change
-// after the caller's cursor is never missed.
+// after the caller's cursor is never missed; a daemon that answers no more does
+// not hold the answer: what it said before is told, as such.
 
 const (
 	// reopenAfter is how long a wait leaves the journal alone after its end.
@@ -22,12 +23,18 @@ const (
 	// settleTime is what the next daemon gets to read its terminals: what it
 	// can't tell until then is no answer.
 	settleTime = 2 * time.Second
+	// lastLook is what a look may still take when the wait is over and something
+	// is known, firstLook what the first look gets in any case: time enough to
+	// find out that the daemon is silent.
+	lastLook  = time.Second
+	firstLook = 6 * time.Second
 )
 
 // waited is how a wait ended.
 type waited struct {
 	timedOut bool
 	cursor   uint64 // the last event that was seen; 0 without a wait
+	stale    error  // why what is known may not be so any more; nil = it is fresh
 }
 
 // wait calls look, and again after every event that concerns it, until look
@@ -46,8 +53,9 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 	var wg sync.WaitGroup
 	defer wg.Wait() // before tell.end
 	defer cancel()
-	timer := time.NewTimer(d)
-	defer timer.Stop()
+	bound := make(chan struct{})
+	defer time.AfterFunc(d, func() { close(bound) }).Stop()
+	first, last := time.Now().Add(max(d+lastLook, firstLook)), time.Now().Add(d+lastLook)
 	settled := time.NewTimer(d)
 	defer settled.Stop()
 	var young time.Time // until then the daemon is a new one
@@ -105,14 +113,29 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 	})
 	select {
 	case <-started:
+	case <-bound:
 	case <-held.Done():
 	}
+	known := false
 	// The cursor is read before each look: what comes in between is told again
 	// rather than not at all.
 	see := func(ctx context.Context) (waited, bool, error) {
 		w := waited{cursor: cursor.Load()}
-		done, err := look(ctx, time.Now().Before(young))
-		return w, done, err
+		end := first
+		if known {
+			end = last
+		}
+		lookCtx, cancel := context.WithDeadline(ctx, end)
+		defer cancel()
+		done, err := look(lookCtx, time.Now().Before(young))
+		if err != nil && lookCtx.Err() != nil && ctx.Err() == nil {
+			err = errLate
+		}
+		if known && (errors.Is(err, errLate) || errors.Is(err, rpc.ErrSilent)) {
+			w.stale, err = err, nil // it may come back until the wait is over
+		}
+		known = known || err == nil
+		return w, done && err == nil && w.stale == nil, err
 	}
 	for {
 		w, done, err := see(ctx)
@@ -125,8 +148,9 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 				tell.say(s)
 			}
 			if since != 0 {
-				w, _, err = see(ctx)
-				return w, err
+				if w, _, err = see(ctx); w.stale == nil {
+					return w, err
+				}
 			}
 			continue
 		case <-again:
@@ -135,7 +159,7 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 			continue
 		case <-settled.C:
 			continue
-		case <-timer.C:
+		case <-bound:
 		case <-held.Done():
 			if ctx.Err() != nil {
 				return w, ctx.Err()
@@ -145,6 +169,25 @@ func (c *call) wait(ctx context.Context, d time.Duration, concerns func(rpc.Even
 		w.timedOut = !done
 		return w, err
 	}
+}
+
+// errLate is told of a look that was not answered before the wait had to be.
+var errLate error = &rpc.Error{Code: rpc.CodeUnavailable, Message: "the akk daemon did not answer in time", Cure: "call it again; if that does not help, look whether it is stopped (akk doctor)"}
+
+// staleReason is the word of an answer that is not fresh, "" of one that is.
+func (w waited) staleReason() string {
+	if w.stale == nil {
+		return ""
+	}
+	return w.stale.Error() + ": this is what it said before"
+}
+
+// staleText puts it under an answer for people.
+func (w waited) staleText(text string) string {
+	if e, ok := errors.AsType[*rpc.Error](w.stale); ok {
+		text += "\nWarning: " + scrub(w.staleReason()) + ".\nNext: " + hostWords(e.Cure) + "."
+	}
+	return text
 }
 
 // step says in a word what an event is.

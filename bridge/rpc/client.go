@@ -34,8 +34,9 @@ const (
 
 // Client is a connection to the daemon, safe for any goroutine.
 type Client struct {
-	nc    net.Conn
-	hello HelloResult
+	nc     net.Conn
+	socket string
+	hello  HelloResult
 
 	wmu sync.Mutex
 
@@ -46,10 +47,16 @@ type Client struct {
 	held    heldList
 	done    chan struct{}
 
+	greeted  bool          // under mu
+	attended bool          // under mu: look runs, or will
+	heard    atomic.Uint64 // counts the daemon's words
+	handing  atomic.Bool   // the reader waits for who takes an item
+
 	spares atomic.Bool // the daemon says so, see ListParams.Known
 }
 
 type waiter struct {
+	since time.Time              // under Client.mu: when it was asked; zero when nothing is owed
 	reply chan *jsonrpc.Response // capacity 1
 	items chan streamed          // nil for a plain call
 	gone  chan struct{}          // closed when nobody takes items any more
@@ -79,7 +86,8 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 		nc.Close()
 		return nil, &Error{Code: CodeForbidden, Message: fmt.Sprintf("the daemon on %s belongs to uid %d", socket, uid), Cure: "name another store with --store-dir"}
 	}
-	c := &Client{nc: rawio.Conn(nc), waiting: map[int64]*waiter{}, done: make(chan struct{})}
+	_, daemon, _ := peer(nc)
+	c := &Client{nc: rawio.Conn(nc), socket: socket, waiting: map[int64]*waiter{}, done: make(chan struct{})}
 	go c.read()
 	h.Protocol = Protocol
 	greet, cancel := context.WithTimeout(ctx, greetTimeout)
@@ -101,10 +109,13 @@ func DialAhead(ctx context.Context, socket string, h HelloParams, ahead func(*Cl
 	if err != nil {
 		c.Close()
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			err = &Error{Code: CodeUnavailable, Message: fmt.Sprintf("the akk daemon on %s does not answer", socket), Cure: "look whether it is stopped (akk doctor), or end it"}
+			err = silent(socket, daemon)
 		}
 		return nil, err
 	}
+	c.mu.Lock()
+	c.greeted = true
+	c.mu.Unlock()
 	return c, nil
 }
 
@@ -142,9 +153,10 @@ func (c *Client) read() {
 			}
 			break
 		}
+		c.heard.Add(1)
 		switch m := m.(type) {
 		case *jsonrpc.Response:
-			if w := c.waiter(idNumber(m.ID)); w != nil {
+			if w := c.arrived(m); w != nil {
 				select {
 				case w.reply <- m:
 				default:
@@ -165,14 +177,18 @@ func (c *Client) read() {
 				}
 				s.Data = nil
 			}
+			c.handing.Store(true)
 			select {
 			case w.items <- s:
 			case <-w.gone:
 			}
+			c.handing.Store(false)
 		}
 	}
 	c.mu.Lock()
-	c.err = fmt.Errorf("%w: %v", ErrClosed, err)
+	if c.err == nil {
+		c.err = fmt.Errorf("%w: %v", ErrClosed, err)
+	}
 	c.mu.Unlock()
 	c.nc.Close()
 	close(c.done)
@@ -193,10 +209,12 @@ func (c *Client) open(method string, params any, w *waiter) (int64, error) {
 	c.next++
 	id := c.next
 	c.waiting[id] = w
+	w.since = time.Now()
+	c.attend()
 	c.mu.Unlock()
 	r, err := request(id, method, params)
 	if err == nil {
-		err = c.write(r)
+		err = unknown(method, c.write(r))
 	}
 	if err != nil {
 		c.forget(id)
@@ -224,7 +242,7 @@ func (c *Client) write(m jsonrpc.Message) error {
 	c.nc.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err = c.nc.Write(b); err != nil {
 		c.nc.Close() // half a line may have gone out
-		return fmt.Errorf("%w: %v", ErrClosed, err)
+		return c.broken(err)
 	}
 	return nil
 }
@@ -239,10 +257,10 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	w := newWaiter()
 	id, err := c.open(method, params, w)
 	if err != nil {
-		return err
+		return err // of an end that came before it, nothing went out
 	}
 	defer c.forget(id)
-	return c.answer(ctx, id, w, result)
+	return unknown(method, c.answer(ctx, id, w, result))
 }
 
 // answer waits for the one answer of a request.

@@ -12,6 +12,8 @@ type Error struct {
 	Code    string `json:"code"` // see the constants
 	Message string `json:"message"`
 	Cure    string `json:"cure,omitempty"`
+
+	silent bool // the daemon did not answer: ErrSilent
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -19,7 +21,7 @@ func (e *Error) Error() string { return e.Message }
 // Is makes the daemon's last words what its silence is: whoever knows how to go
 // on after ErrClosed does the same when the answer still came.
 func (e *Error) Is(target error) bool {
-	return target == ErrClosed && strings.HasPrefix(e.Message, ending)
+	return target == ErrSilent && e.silent || target == ErrClosed && strings.HasPrefix(e.Message, ending)
 }
 
 // ending begins every answer of a daemon that ends.

@@ -13,7 +13,7 @@ type identity struct {
 }
 
 // looking are the methods that act on nothing.
-var looking = map[string]bool{MethodAttach: true, MethodServers: true, MethodList: true, MethodFollow: true, MethodEvents: true}
+var looking = map[string]bool{MethodPing: true, MethodAttach: true, MethodServers: true, MethodList: true, MethodFollow: true, MethodEvents: true}
 
 func (c *serverConn) caller() Caller { return c.who.Load().Caller }
 

@@ -13,6 +13,7 @@ const Protocol = 1
 // The methods. Params and results are the types below, or as noted.
 const (
 	MethodHello    = "hello"    // HelloParams -> HelloResult; first on every connection
+	MethodPing     = "ping"     // nil -> nil; answered whatever the daemon does
 	MethodAttach   = "attach"   // AttachParams -> Server; idempotent
 	MethodServers  = "servers"  // nil -> []Server
 	MethodList     = "list"     // ListParams -> List

@@ -19,6 +19,7 @@ var calls = map[string]callFunc{
 	MethodAttach: func(ctx context.Context, c *serverConn, raw json.RawMessage) (any, error) {
 		return with(raw, func(p AttachParams) (any, error) { return c.s.Desk.Attach(ctx, p) })
 	},
+	MethodPing: func(context.Context, *serverConn, json.RawMessage) (any, error) { return struct{}{}, nil },
 	MethodServers: func(ctx context.Context, c *serverConn, _ json.RawMessage) (any, error) {
 		return c.s.Desk.Servers(ctx)
 	},
