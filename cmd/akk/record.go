@@ -3,6 +3,10 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"akk/bridge/rpc"
@@ -10,6 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 )
+
+// This file records a pane. It upholds: what stands in the file is a whole
+// recording at any time, and whoever's recording ends early is told so.
 
 func newRecord(a *app) *cobra.Command {
 	var limit time.Duration
@@ -34,8 +41,9 @@ func newRecord(a *app) *cobra.Command {
 			defer d.Close()
 			var w *cast.Writer
 			var began time.Time
+			var cut error // the daemon's end, after the recording began
 			err = mirrored(ctx, func() error {
-				return d.Record(ctx, rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, func(s rpc.RecordStart) error {
+				err := d.Record(ctx, rpc.TargetParams{ID: args[0], Socket: a.narrow(args[0], srv)}, func(s rpc.RecordStart) error {
 					began = s.Start
 					a.note("recording %s (%dx%d); Ctrl-C ends it", s.Pane, s.Cols, s.Rows)
 					w, err = cast.NewWriter(a.out, cast.Header{Width: s.Cols, Height: s.Rows, Timestamp: s.Start.Unix(), Title: cmp.Or(s.Of, s.Title), Env: map[string]string{"TERM": "tmux-256color"}})
@@ -54,6 +62,11 @@ func newRecord(a *app) *cobra.Command {
 					}
 					return w.Output(at, b.Data)
 				})
+				if w != nil && (daemonEnded(err) || errors.Is(err, rpc.ErrSilent)) {
+					cut = err
+					return nil // and no second recording into the same file
+				}
+				return err
 			})
 			if w != nil {
 				if cerr := w.Close(); cerr != nil && err == nil {
@@ -63,9 +76,39 @@ func newRecord(a *app) *cobra.Command {
 			if ctx.Err() != nil && w != nil {
 				return nil // Ctrl-C is how a recording ends
 			}
+			if err == nil && cut != nil {
+				return a.cutOff(args[0], cut)
+			}
 			return err
 		},
 	}
 	c.Flags().DurationVar(&limit, "for", 0, "end after this `time`, as 30s or 5m")
 	return c
+}
+
+// cutOff tells of a recording that the daemon's end has ended.
+func (a *app) cutOff(pane string, err error) error {
+	file, named := a.outFile()
+	if !named {
+		file = "FILE.cast"
+	}
+	where := "what standard output got"
+	if named {
+		where = file
+	}
+	return &failure{"the recording ended early, with the daemon (" + err.Error() + "); " + where + " is a whole recording up to then",
+		"play it with akk replay " + file + "; go on into another file with akk record " + pane + ": the daemon is started anew", err}
+}
+
+// outFile is the regular file that standard output goes to, if the system tells.
+func (a *app) outFile() (string, bool) {
+	f, ok := a.out.(*os.File)
+	if !ok {
+		return "", false
+	}
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return "", false
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	return name, err == nil && filepath.IsAbs(name)
 }

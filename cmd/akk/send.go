@@ -65,6 +65,9 @@ func (a *app) sendOnce(ctx context.Context, d desk, p rpc.SendParams) (rpc.Send,
 		p.RequestID = "msg-" + uuid.NewString()
 	}
 	s, err := d.Send(ctx, p)
+	if e, ok := errors.AsType[*rpc.Error](err); ok && e.Code == rpc.CodeUncertain && errors.Is(err, rpc.ErrSilent) {
+		return s, &rpc.Error{Code: e.Code, Message: e.Message, Cure: e.Cure + "; to ask again without a second task: akk send --request-id " + p.RequestID + " with the same text"}
+	}
 	if !errors.Is(err, rpc.ErrClosed) {
 		return s, err
 	}
