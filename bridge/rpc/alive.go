@@ -16,12 +16,12 @@ import (
 const (
 	// lateAfter is how long an answer may take before the daemon is asked
 	// whether it is there, pingGap how soon it is asked again.
-	lateAfter = 250 * time.Millisecond
+	lateAfter = time.Second
 	pingGap   = 500 * time.Millisecond
 	// silentTicks of silentTick without a word make a daemon silent. They are
 	// counted one by one: a process that was stopped itself meanwhile counts one.
 	silentTick  = 250 * time.Millisecond
-	silentTicks = 20
+	silentTicks = 16
 )
 
 // ErrSilent is returned when the daemon is there and answers nothing.
