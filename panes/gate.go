@@ -160,6 +160,12 @@ func (s *Server) load(t *try) {
 
 // typeIn sends the line that types.
 func (s *Server) typeIn(t *try) {
+	if t.w.Still != nil {
+		if err := t.w.Still(); err != nil {
+			s.retract(t, &Refused{"identity", err.Error()})
+			return
+		}
+	}
 	m, target := t.m, " -t "+t.m.id
 	t.hold = m.hold
 	var yes, no []string
@@ -196,6 +202,20 @@ func (s *Server) typeIn(t *try) {
 		}
 		t.done(Sent{Bytes: t.size, Time: time.Now()}, nil)
 	})
+}
+
+// retract ends a write before its line was sent: the buffer goes, and the Hold if
+// it was taken for this write.
+func (s *Server) retract(t *try, why error) {
+	if t.buffer != "" && t.m.feeder != nil && !t.m.feeder.lost {
+		t.m.feeder.do(controlmode.Command{Line: "delete-buffer -b " + t.buffer, Blocks: 1}, nil)
+	}
+	refuse := func(error) { t.done(Sent{}, why) }
+	if t.mine {
+		s.unlock(t.m, refuse)
+		return
+	}
+	refuse(nil)
 }
 
 // gateLine is the one line: conditions, what to do, what to do if not.

@@ -144,6 +144,10 @@ type Write struct {
 	Shows []string
 	Paste string // sent as a bracketed paste if the application asked for it; no C0 but TAB and LF
 	Keys  []byte // sent as they are
+	// Still is asked right before the line that types goes out, behind the lock
+	// and its quiet; an error refuses the write, nothing is typed. It must not
+	// wait: the whole server's loop does. nil = not asked.
+	Still func() error
 	// Hold keeps the pane's input locked after the write (for at most 2 s, by a
 	// dead-man's switch in the server); the next Write or Release ends it. A
 	// Paste with a Hold and a proof (Cursor, Shows) is locked before it is typed

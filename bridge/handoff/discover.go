@@ -245,6 +245,10 @@ func (s *server) scan(ctx context.Context, id string) {
 		found = s.desk.recording(p.info, procs)
 	}
 	if t := p.term; t != nil {
+		if t.replaced(procs) {
+			s.wg.Go(func() { s.lost(t, errReplaced) })
+			return
+		}
 		if found != nil && found.proc.PID == t.key.PID && near(found.proc.StartTime, t.key.Start) {
 			t.box.post(message{scanned: &scanResult{background: background(t.key.PID), children: found.children}})
 			return
@@ -261,7 +265,23 @@ func (s *server) scan(ctx context.Context, id string) {
 	p.term = s.begin(ctx, p.info, found)
 }
 
-// lives tells whether an agent is still in its pane. A look that shows nothing
+// lost ends a terminal whose agent is gone, and has its pane looked at when it
+// has: what runs there now may be an agent in the same process.
+func (s *server) lost(t *terminal, why error) {
+	t.box.post(message{gone: why})
+	<-t.done
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.panes[t.key.Pane.Pane]; p != nil {
+		if p.term == t {
+			p.term = nil
+		}
+		s.want(p, s.desk.now())
+	}
+}
+
+// lives tells whether an agent's process is still in its pane; what it runs,
+// image.go tells. A look that shows nothing
 // at all has failed, it says nothing about the agent (B121).
 func (s *server) lives(id string, k Key, procs []agents.Process) bool {
 	if len(procs) == 0 {
@@ -343,6 +363,7 @@ func (s *server) begin(parent context.Context, i panes.Info, m *match) *terminal
 	t := &terminal{desk: s.desk, srv: s, agent: m.agent, vers: m.version, proc: m.proc, box: newMailbox(), ctx: ctx, cancel: cancel,
 		done: make(chan struct{}), children: m.children, firstSeen: s.desk.now(), cmd: commandText(m.proc.Args),
 		key: Key{Pane: i.Identity, PID: m.proc.PID, Start: m.proc.StartTime}}
+	t.image = imageOf(&m.proc)
 	t.timer = time.NewTimer(time.Hour)
 	t.timer.Stop()
 	t.facts.Info = i

@@ -137,7 +137,12 @@ func (d Dispatch) gone(e Event) (Dispatch, []Effect) {
 	case PhaseDone:
 		return d, nil
 	}
-	return d.end(PhaseDone, OutcomeUncertain, why+" while the task was being submitted")
+	why += " while the task was being submitted"
+	switch d.Phase {
+	case PhaseDraft, PhaseConfirm, PhaseSettle:
+		why += "; the text was typed, Enter was not pressed"
+	}
+	return d.end(PhaseDone, OutcomeUncertain, why)
 }
 
 // Resume is a Dispatch for a Turn that was open when the daemon ended. Nothing

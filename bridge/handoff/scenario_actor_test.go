@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -281,6 +282,9 @@ func (a *actor) orders(ln net.Listener, quit chan struct{}) {
 		a.mu.Unlock()
 		_, _ = fmt.Fprintln(c, reply)
 		_ = c.Close()
+		if word == "exec" { // it becomes the program that the shell line names
+			_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "exec " + arg}, os.Environ())
+		}
 		if word == "leave" {
 			close(quit)
 			return

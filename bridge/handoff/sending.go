@@ -2,10 +2,12 @@ package handoff
 
 // This file carries out what dispatch.go orders: audits, commits, keys, timers.
 // It upholds: a key is typed only by EffPaste and EffEnter, with the identity
-// and the cursor of the facts that the proof saw.
+// and the cursor of the facts that the proof saw, into a process that still is
+// the agent.
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"akk/agents"
@@ -189,6 +191,10 @@ func (t *terminal) audit(then func(err error)) {
 		ctx, cancel := context.WithTimeout(t.ctx, auditTimeout)
 		defer cancel()
 		t.feed.sync(ctx)
+		if t.became() == otherProgram {
+			t.srv.lost(t, errReplaced)
+			return
+		}
 		res := &auditResult{then: then, background: background(t.key.PID)}
 		var s *vtparse.Screen
 		s, res.err = t.srv.prov.Audit(ctx, t.key.Pane.Pane)
@@ -199,10 +205,12 @@ func (t *terminal) audit(then func(err error)) {
 	})
 }
 
-// input types, with the identity and the cursor of the facts; then runs on the
-// terminal's goroutine with the server's answer.
+// input types, with the identity and the cursor of the facts, if in the last
+// moment the process still is the agent; then runs on the terminal's goroutine
+// with the server's answer.
 func (t *terminal) input(w panes.Write, then func(err error)) {
 	w.Identity = t.key.Pane
+	w.Still = t.still
 	cursor := t.facts.Screen.Cursor
 	w.Cursor = &cursor
 	prov := t.srv.prov
@@ -223,6 +231,9 @@ func (t *terminal) input(w panes.Write, then func(err error)) {
 				t.arrived = nil
 			}
 		}})
+		if errors.As(err, new(*panes.Refused)) && t.became() == otherProgram {
+			t.srv.lost(t, errReplaced)
+		}
 	})
 }
 
@@ -331,6 +342,9 @@ func (t *terminal) turnEvent(turn Turn, change string) rpc.Event {
 func (t *terminal) resume() {
 	defer t.resumeWatches()
 	for _, was := range t.desk.sessionsOf(t.key) { // oldest first
+		if was.Agent != string(t.agent.Kind()) {
+			continue // another agent's, that ran in this process before
+		}
 		if was.Status == "" {
 			t.session, t.turnCount, t.recent = &was.Session, was.count, nil
 			if last := was.last; last.ID != "" && !last.open() {

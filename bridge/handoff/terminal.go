@@ -28,6 +28,7 @@ type terminal struct {
 	key    Key
 	agent  agents.Agent
 	proc   agents.Process
+	image  image // of the process when the agent was found
 	vers   string
 	box    *mailbox
 	feed   *feeder
@@ -182,6 +183,10 @@ func (t *terminal) handle(m message) (gone bool) {
 		if c := t.carries(m.committed.turn); c != nil {
 			t.stepOne(c, Event{Kind: EvCommitted, Commit: m.committed.n, Err: m.committed.err})
 		}
+	case m.gone != nil && t.onTheWay > 0 && errors.Is(m.gone, errReplaced):
+		// What is on its way is asked for the program itself, its answer tells
+		// whether anything was typed.
+		t.arrived = append(t.arrived, func() { t.box.post(m) })
 	case m.gone != nil:
 		t.facts.Exited = true
 		t.facts.Reading = agents.Reading{Agent: t.agent.Kind(), Activity: agents.Exited, Owner: agents.OwnerUnknown, Composer: agents.ComposerUnknown,
