@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -314,5 +315,57 @@ func TestSecondDaemonMayNotType(t *testing.T) {
 	s.Close()
 	if _, err := second.Input(ctx, Write{Identity: in.Identity, Paste: "now"}); err != nil {
 		t.Errorf("after the first has left: %v", err)
+	}
+}
+
+// What the caller asks in the last moment says no: behind the lock, before a
+// byte. Neither a lock nor a buffer is left; a Hold of an earlier write stays.
+func TestAskedInTheLastMoment(t *testing.T) {
+	ts, s, read := logger(t, "")
+	in, _ := s.Pane("%0")
+	sc, err := s.Screen("%0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	locked := ""
+	refuse := func() error { locked = s.mirrors["%0"].hold; return errors.New("it is another program") }
+	for name, w := range map[string]Write{
+		"a text":            {Paste: "text"},
+		"a text with proof": {Paste: "text", Hold: true, Cursor: &sc.Cursor},
+		"a key":             {Keys: []byte("\r"), Cursor: &sc.Cursor},
+	} {
+		w.Identity, w.Still = in.Identity, refuse
+		locked = ""
+		_, err := s.Input(within(t), w)
+		var no *Refused
+		if !errors.As(err, &no) || no.Reason != "identity" || !strings.Contains(no.Detail, "another program") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if (locked != "") != w.Hold {
+			t.Errorf("%s: the lock was %q when it was asked", name, locked)
+		}
+		if ts.inputOff("%0") != "0" {
+			t.Errorf("%s: the pane is locked", name)
+		}
+	}
+	asked := 0
+	yes := func() error { asked++; return nil }
+	if _, err := s.Input(within(t), Write{Identity: in.Identity, Paste: "one", Hold: true, Still: yes}); err != nil || asked != 1 {
+		t.Fatal(err, asked)
+	}
+	if _, err := s.Input(within(t), Write{Identity: in.Identity, Keys: []byte("\r"), Still: refuse}); err == nil {
+		t.Error("Enter was pressed")
+	}
+	if ts.inputOff("%0") != "1" {
+		t.Error("the earlier write's Hold was ended")
+	}
+	if err := s.Release(within(t), "%0"); err != nil {
+		t.Fatal(err)
+	}
+	if left := ts.run("list-buffers"); left != "" {
+		t.Errorf("buffers are left: %s", left)
+	}
+	if got := arrived(t, s, read); string(got) != "one" {
+		t.Errorf("%q", got)
 	}
 }
