@@ -79,6 +79,37 @@ func TestReplacedAgentEnds(t *testing.T) {
 	}
 }
 
+// It became another program while no daemon ran: its Turn is told lost, the
+// Turn of an agent that is there is not touched.
+func TestReplacedWhileNoDaemonLooked(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	socket := s.server()
+	r, stays := s.actor(socket, ways{}), s.actor(socket, ways{})
+	sent, other := r.accepted("work"), stays.accepted("other work")
+	row := r.row(agents.Working)
+	s.again(func() { r.becomes(row.PID) })
+	stays.row(agents.Working)
+	if rows := s.rows(); len(rows) != 1 {
+		t.Fatalf("%d rows: %s", len(rows), rows[0].ID)
+	}
+	for _, srv := range s.desk.serverList() { // what the end of the first search does
+		for _, turn := range []Turn{s.turn(sent.TurnID), s.turn(other.TurnID)} {
+			if srv.left(turn.Key) != (turn.ID == sent.TurnID) {
+				t.Errorf("the agent of %s: %v", turn.ID, srv.left(turn.Key))
+			}
+		}
+		s.desk.settleOrphans(srv.id, srv.left)
+	}
+	s.until("its turn is lost", func() bool { return s.turn(sent.TurnID).Outcome == OutcomeLost })
+	if turn := s.turn(other.TurnID); !turn.open() {
+		t.Errorf("the other turn is %s: %s", turn.Outcome, turn.Reason)
+	}
+	if r.took() != "" {
+		t.Fatalf("the program read %q", r.took())
+	}
+}
+
 // becoming has the agent replaced in the last moment before a write: the gate
 // has locked the pane and looked at everything else.
 type becoming struct {

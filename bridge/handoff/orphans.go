@@ -28,7 +28,23 @@ func (s *server) searched() {
 	case <-s.done:
 		return // the server is gone: serverGone settles
 	}
-	s.desk.settleOrphans(s.id, func(k Key) bool { return !s.lives(k.Pane.Pane, k, s.prov.Processes(k.Pane.Pane)) })
+	s.desk.settleOrphans(s.id, s.left)
+}
+
+// left tells whether no agent of that key can be in its pane any more: its
+// process is not there, or became another program while no daemon looked. A
+// script host's title says nothing of what it runs.
+func (s *server) left(k Key) bool {
+	procs := s.prov.Processes(k.Pane.Pane)
+	if !s.lives(k.Pane.Pane, k, procs) {
+		return true
+	}
+	for i := range procs {
+		if p := procs[i : i+1]; alive(p, k) {
+			return p[0].Exe != "" && len(p[0].Args) > 0 && !scriptHost(program(p[0].Exe)) && s.desk.match(p) == nil
+		}
+	}
+	return false
 }
 
 // settleOrphans ends what belongs to agents of a server that no terminal

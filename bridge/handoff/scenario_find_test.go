@@ -306,7 +306,7 @@ func TestB122ShellAfterRestart(t *testing.T) {
 	_, err = s.send(was.ID, "touch "+pwned)
 	s.refused(err, "no agent's terminal")
 	for _, srv := range s.desk.serverList() { // what the end of the first search does
-		s.desk.settleOrphans(srv.id, func(k Key) bool { return !srv.lives(k.Pane.Pane, k, srv.prov.Processes(k.Pane.Pane)) })
+		s.desk.settleOrphans(srv.id, srv.left)
 	}
 	s.until("its turn is lost", func() bool { return s.turn(sent.TurnID).Outcome == OutcomeLost })
 	if _, err := os.Stat(pwned); err == nil {
