@@ -76,19 +76,20 @@ func procImage(pid int) (exe string, args []string, ok bool) {
 }
 
 // imageMark changes with every exec and with nothing else that a program does:
-// the addresses of its code, data, stack, arguments and environment. "" if they
-// may not be read.
+// the addresses of its code, its data and its stack, which are drawn anew each
+// time. Those of its arguments are left out: a program may move them for a title.
+// "" if they may not be read.
 func imageMark(pid int) string {
 	raw, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
 	}
 	f := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
-	const code, stack, data, end = 23, 25, 42, 49 // behind the name; proc(5) counts from 1 and two more
-	if len(f) < end || string(f[stack]) == "0" {
+	const code, stack, data = 23, 25, 42 // behind the name; proc(5) counts from 1 and two more
+	if len(f) < data+2 || string(f[stack]) == "0" {
 		return ""
 	}
-	return string(bytes.Join(append(f[code:stack+1:stack+1], f[data:end]...), []byte(" ")))
+	return string(bytes.Join(append(f[code:stack+1:stack+1], f[data:data+2]...), []byte(" ")))
 }
 
 // procEnviron is what pid was started with.
