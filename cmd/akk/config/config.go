@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,10 +55,6 @@ type Keys struct {
 // maxFile bounds a settings file, in bytes: a bigger one is a mistake.
 const maxFile = 1 << 20
 
-// maxDeep bounds the dots and the braces of a line: the library's time grows with
-// the square of them.
-const maxDeep = 200
-
 // typeError is how the library words a value of a wrong type; its position is
 // only in the text.
 var typeError = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^toml: line (\d+) \(last key "([^"]*)"\): (.*)$`) })
@@ -102,7 +99,7 @@ func Load(path string) (Config, error) {
 	if err == nil && !st.Mode().IsRegular() {
 		return Config{}, &Problem{Path: path, What: "is no regular file", Cure: "make it a file, or name another one"}
 	}
-	b, err := os.ReadFile(path)
+	b, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return Config{}, nil
@@ -116,19 +113,22 @@ func Load(path string) (Config, error) {
 	return Parse(path, b)
 }
 
+// readFile reads no more than shows that a file is too big.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
 // Parse reads a file's text; path is only named in errors. All errors are
 // *Problem.
 func Parse(path string, text []byte) (Config, error) {
 	var c Config
-	n := 0
-	for line := range bytes.Lines(text) {
-		n++
-		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) {
-			continue
-		}
-		if bytes.Count(line, []byte(".")) > maxDeep || bytes.Count(line, []byte("{")) > maxDeep {
-			return Config{}, &Problem{Path: path, Line: n, What: "is nested too deep", Cure: "compare it with `akk config example`"}
-		}
+	if n := tooDeep(text); n > 0 {
+		return Config{}, &Problem{Path: path, Line: n, What: "is nested too deep", Cure: "compare it with `akk config example`"}
 	}
 	md, err := toml.Decode(string(text), &c)
 	if err != nil {

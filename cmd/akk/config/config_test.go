@@ -43,6 +43,10 @@ func TestParse(t *testing.T) {
 		{"control character as key", "[keys]\nup = \"\\u001b\"\n", "not one printable character", 2},
 		{"deep in dots", "\na" + strings.Repeat(".a", 20_000) + " = 1\n", "nested too deep", 2},
 		{"deep in braces", "a = " + strings.Repeat("{b = ", 20_000), "nested too deep", 1},
+		{"deep over lines", "a=" + strings.Repeat("[\n{a=", 20_000) + "1" + strings.Repeat("}]", 20_000), "nested too deep", 17},
+		{"dots behind a setting", "transport = \"control\" # " + strings.Repeat(".", 500) + "\n", "", 0},
+		{"dots in a path", "servers = [\"/" + strings.Repeat("./", 500) + "s\"]\n", "", 0},
+		{"braces in a text", "servers = [\"" + strings.Repeat("{", 5000) + "\"]\n", "", 0},
 		{"a ruler", "# " + strings.Repeat(".", 500) + "\n", "", 0},
 		{"one key twice", "[keys]\nup = \"j\"\ndown = \"j\"\n", "already", 3},
 	} {
@@ -89,6 +93,20 @@ func TestLoad(t *testing.T) {
 	c, err := Load(f)
 	if err != nil || len(c.Servers) != 1 || c.Servers[0] != "work" {
 		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+// A file that is too big is not read to its end.
+func TestLoadBig(t *testing.T) {
+	f := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(f, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(f, 1<<40); err != nil { // holes only
+		t.Skip(err)
+	}
+	if _, err := Load(f); err == nil || !strings.Contains(err.Error(), "bigger than 1 MiB") {
+		t.Errorf("%v", err)
 	}
 }
 
