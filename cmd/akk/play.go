@@ -73,6 +73,13 @@ func (a *app) tidy() {
 	}
 }
 
+// maxPlay bounds the output that is held to be played, in bytes; clipCost is
+// what an event takes beside its text.
+const (
+	maxPlay  = 256 << 20
+	clipCost = 64
+)
+
 // playOnce leaves the last picture as it was drawn, its cursor included.
 func (a *app) playOnce(ctx context.Context, in io.Reader, name string, speed float64) error {
 	rd, err := cast.NewReader(in)
@@ -80,6 +87,7 @@ func (a *app) playOnce(ctx context.Context, in io.Reader, name string, speed flo
 		return badCast(name, err)
 	}
 	var clips []ui.Clip
+	held := 0
 	for {
 		e, err := rd.Next()
 		if errors.Is(err, io.EOF) {
@@ -89,6 +97,9 @@ func (a *app) playOnce(ctx context.Context, in io.Reader, name string, speed flo
 			return badCast(name, err)
 		}
 		if e.Kind == cast.Output {
+			if held += len(e.Data) + clipCost; held > maxPlay {
+				return fail("read it with akk replay --json, which keeps nothing of it", "play %s: its output is longer than %d bytes", name, maxPlay)
+			}
 			clips = append(clips, ui.Clip{At: e.Time, Data: []byte(e.Data)})
 		}
 	}

@@ -101,7 +101,22 @@ func (a *app) input(ctx context.Context, name string) (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{r, in}, nil
+	}{&whileAlive{ctx, r}, in}, nil
+}
+
+// whileAlive is a reader that fails when ctx has ended: what is packed or
+// buffered may go on for long without a read of the file.
+type whileAlive struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+func (w *whileAlive) Read(p []byte) (int, error) {
+	n, err := w.from.Read(p)
+	if w.ctx.Err() != nil && !errors.Is(err, errInput) {
+		return 0, w.ctx.Err()
+	}
+	return n, err
 }
 
 // openFile is os.Open that ends with ctx: who opens a FIFO, or reads one, waits
@@ -140,6 +155,9 @@ type screenDoc struct {
 	Screen *vtparse.Screen `json:"screen"`
 }
 
+// maxRaw bounds the input of --raw, in bytes, as cast does a recording's line.
+const maxRaw = 64 << 20
+
 func (a *app) replayRaw(in io.Reader, f replayFlags) error {
 	c, r, ok := strings.Cut(f.size, "x")
 	cols, err1 := strconv.Atoi(c)
@@ -157,12 +175,14 @@ func (a *app) replayRaw(in io.Reader, f replayFlags) error {
 			cuts = append(cuts, n)
 		}
 	}
-	data, err := io.ReadAll(in)
-	if errors.Is(err, errInput) {
+	data, err := io.ReadAll(io.LimitReader(in, maxRaw+1))
+	switch {
+	case errors.Is(err, errInput), errors.Is(err, context.Canceled):
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		return fail("check the file or the pipe", "read the bytes: %v", err)
+	case len(data) > maxRaw:
+		return fail("give a part of it, e.g. with head -c", "the input is longer than %d bytes", maxRaw)
 	}
 	s := vtparse.ReplayRaw(data, cols, rows, cuts, vtparse.Options{TmuxVersion: f.tmuxVersion})
 	if a.json {

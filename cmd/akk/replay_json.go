@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -40,23 +39,20 @@ func (a *app) replayJSON(in io.Reader, name string, f replayFlags) error {
 	return err
 }
 
-// eachMarker reads the agent's state at each marker of a recording.
-func eachMarker(in io.Reader, name string, f replayFlags, yield func(markerDoc, string) error) error {
-	// The header is read twice: the title says whose recording it is.
-	br := bufio.NewReaderSize(in, 1<<16)
-	head, err := br.ReadString('\n')
-	if err != nil && err != io.EOF {
-		return badCast(name, err)
-	}
-	h, err := cast.NewReader(strings.NewReader(head))
+// markers reads the agent's state at each marker of a recording, and of one
+// without markers at its end. Nothing of the recording is kept.
+func (a *app) markers(in io.Reader, name string, f replayFlags, yield func(markerDoc, string) error) error {
+	rd, err := cast.NewReader(in)
 	if err != nil {
 		return badCast(name, err)
 	}
-	agent, version, err := whose(h.Header.Title, f)
+	agent, version, err := whose(rd.Header.Title, f)
 	if err != nil {
 		return err
 	}
-	err = cast.Replay(io.MultiReader(strings.NewReader(head), br), vtparse.Options{TmuxVersion: f.tmuxVersion}, func(e cast.Event, s *vtparse.Screen) error {
+	seen := 0
+	at := func(e cast.Event, s *vtparse.Screen) error {
+		seen++
 		d := markerDoc{Screen: s}
 		d.Marker, d.Label = splitLabel(e.Data)
 		if agent != nil {
@@ -64,12 +60,21 @@ func eachMarker(in io.Reader, name string, f replayFlags, yield func(markerDoc, 
 			d.Reading = &r
 		}
 		return yield(d, version)
-	})
+	}
+	t, err := rd.Replay(vtparse.Options{TmuxVersion: f.tmuxVersion}, at)
+	torn := errors.Is(err, io.ErrUnexpectedEOF) // in its last line
+	if seen == 0 && (err == nil || torn) {
+		a.note("%s has no markers; this is how it ends", name)
+		err = cmp.Or(at(cast.Event{Kind: cast.Marker, Data: endMarker}, t.Screen()), err)
+	}
 	if err != nil {
 		return badCast(name, err)
 	}
 	return nil
 }
+
+// endMarker is the label at the end of a recording without markers.
+const endMarker = "0 the end"
 
 func badCast(name string, err error) error {
 	if f, ok := errors.AsType[*failure](err); ok {
@@ -124,30 +129,6 @@ func (a *app) explainCast(ctx context.Context, name, agent, version string) erro
 	f := replayFlags{agent: agent, agentVersion: version}
 	return a.markers(in, name, f, func(d markerDoc, version string) error { return a.explainMarker(d, name, version) })
 }
-
-// markers is eachMarker, and of a recording without markers its last screen.
-func (a *app) markers(in io.Reader, name string, f replayFlags, yield func(markerDoc, string) error) error {
-	var all bytes.Buffer
-	seen := 0
-	err := eachMarker(io.TeeReader(in, &all), name, f, func(d markerDoc, version string) error {
-		seen++
-		return yield(d, version)
-	})
-	torn := errors.Is(err, io.ErrUnexpectedEOF) && seen == 0 // in its last line
-	if !torn && (err != nil || seen > 0) {
-		return err
-	}
-	text := bytes.TrimRight(all.Bytes(), "\n")
-	if torn {
-		text = text[:max(bytes.LastIndexByte(text, '\n'), 0)]
-	}
-	a.note("%s has no markers; this is how it ends", name)
-	again := io.MultiReader(bytes.NewReader(text), strings.NewReader(endMarker))
-	return cmp.Or(eachMarker(again, name, f, yield), err)
-}
-
-// endMarker is a line behind the last one of a recording.
-const endMarker = "\n[0, \"m\", \"0 the end\"]\n"
 
 // explainMarker explains the screen at one marker.
 func (a *app) explainMarker(d markerDoc, name, version string) error {
