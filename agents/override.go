@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path"
@@ -67,18 +68,33 @@ func (s *Profiles[P]) room(file string, p P) error {
 
 func (s *Profiles[P]) override(files fs.FS, name string, defaults map[string]any, fresh func() P) (P, error) {
 	var none P
-	st, err := fs.Stat(files, name)
-	if err != nil {
-		return none, fmt.Errorf("%s: %v: %w", name, err, ErrProfile)
-	}
-	if st.Size() > maxOverride {
-		return none, fmt.Errorf("%s: bigger than %d bytes: %w", name, maxOverride, ErrProfile)
-	}
-	data, err := fs.ReadFile(files, name)
+	data, err := ReadProfile(files, name)
 	if err != nil {
 		return none, fmt.Errorf("%s: %v: %w", name, err, ErrProfile)
 	}
 	return s.overlay(name, data, defaults, fresh)
+}
+
+// ReadProfile reads a profile's file. What is not a regular file, or too big, is
+// refused without being read to its end.
+func ReadProfile(files fs.FS, name string) ([]byte, error) {
+	st, err := fs.Stat(files, name) // to open a FIFO would wait for ever
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, errors.New("no regular file")
+	}
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxOverride+1))
+	if err == nil && len(data) > maxOverride {
+		err = fmt.Errorf("bigger than %d bytes", maxOverride)
+	}
+	return data, err
 }
 
 // overlay reads one profile of a user's: its own mistakes are told with their

@@ -2,6 +2,8 @@ package agents_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,5 +132,16 @@ func TestOverrideErrors(t *testing.T) {
 				t.Errorf("a good file was left out: %s", p.Name)
 			}
 		})
+	}
+}
+
+// A link to a device has no size and no end.
+func TestReadProfileEndless(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "a.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agents.ReadProfile(os.DirFS(dir), "a.toml"); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Error(err)
 	}
 }

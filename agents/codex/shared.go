@@ -3,6 +3,7 @@ package codex
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -80,7 +81,7 @@ func (r *rollout) readMeta(path string) bool {
 		return false
 	}
 	defer f.Close()
-	b, err := bufio.NewReaderSize(f, 64<<10).ReadBytes('\n')
+	b, err := bufio.NewReaderSize(io.LimitReader(f, agents.MaxLogLine), 64<<10).ReadBytes('\n')
 	if err != nil {
 		return false
 	}

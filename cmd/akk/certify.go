@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,7 +91,7 @@ func (a *app) certify(ctx context.Context, what string, f certifyFlags) error {
 		return fail("correct or remove the file, or name another settings folder with --config", "use the settings folder's profiles: %v", errs[0])
 	}
 	if f.profile != "" {
-		if _, err := os.ReadFile(f.profile); err != nil {
+		if _, err := readProfile(f.profile); err != nil {
 			return fail("give the path of a profile (TOML)", "read the profile: %v", err)
 		}
 	}
@@ -137,6 +138,18 @@ func (a *app) listScenes(of []agents.Agent) error {
 	return ui.Table(a.out, rows)
 }
 
+// readProfile reads the file of --profile.
+func readProfile(name string) ([]byte, error) {
+	b, err := agents.ReadProfile(os.DirFS(filepath.Dir(name)), filepath.Base(name))
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, pathless(err, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return b, nil
+}
+
 func hasScene(kind agents.Kind, name string) bool {
 	for _, sc := range lab.Scenes(kind) {
 		if sc.Name == name {
@@ -163,7 +176,7 @@ func (a *app) judge(kind agents.Kind, version, file string) (agent agents.Agent,
 	text, _, _ = strings.Cut(text, "\n[[certified]]")
 	source = "the nearest embedded profile; none covers this version"
 	if file != "" {
-		b, err := os.ReadFile(file)
+		b, err := readProfile(file)
 		if err != nil {
 			return nil, "", "", fail("give the path of a profile (TOML)", "read the profile: %v", err)
 		}
