@@ -118,6 +118,7 @@ func TestOverrideErrors(t *testing.T) {
 		{"type", head + "[words]\nfooter = 7\n", "codex/bad.toml"},
 		{"no range", "name = 'm'\n", "no range"},
 		{"too big", head + strings.Repeat("# padding padding padding\n", 60_000), "bigger than"},
+		{"too deep", head + "a = " + strings.Repeat("[\n{a=", 20_000), "codex/bad.toml:20: is nested too deep"},
 		{"overlap", "name = 'm'\nfrom = '4.0.0'\nto = '4.2.0'\n", "overlap those of good"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"akk/tomldepth"
+
 	"github.com/BurntSushi/toml"
 )
 
@@ -48,6 +50,9 @@ type Profile interface{ Head() *ProfileHead }
 // DecodeProfile reads one profile into p. Unknown keys, a missing name and a
 // range that is none are errors that name file and line.
 func DecodeProfile(file string, data []byte, p Profile) error {
+	if n := tomldepth.Line(data); n > 0 {
+		return fmt.Errorf("%s:%d: is nested too deep: %w", file, n, ErrProfile)
+	}
 	meta, err := toml.Decode(string(data), p)
 	if err != nil {
 		var at toml.ParseError

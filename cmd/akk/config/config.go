@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	"akk/tomldepth"
+
 	"github.com/BurntSushi/toml"
 	"github.com/adrg/xdg"
 )
@@ -127,7 +129,7 @@ func readFile(path string) ([]byte, error) {
 // *Problem.
 func Parse(path string, text []byte) (Config, error) {
 	var c Config
-	if n := tooDeep(text); n > 0 {
+	if n := tomldepth.Line(text); n > 0 {
 		return Config{}, &Problem{Path: path, Line: n, What: "is nested too deep", Cure: "compare it with `akk config example`"}
 	}
 	md, err := toml.Decode(string(text), &c)

@@ -1,15 +1,16 @@
-package config
+// Package tomldepth counts how deep a TOML text is nested before the library
+// reads it.
+//
+// It promises: a file that it passes takes no time that grows with the square
+// of its nesting, and what stands in strings and comments counts for nothing.
+// Where the text is no TOML the count may be wrong: the library stops there.
+package tomldepth
 
 import "bytes"
 
-// This file counts how deep a settings file is nested before the library reads
-// it. It upholds: a settings file takes no time that grows with the square of
-// its size, and what stands in strings and comments counts for nothing. Where
-// the text is no TOML the count may be wrong: the library stops there.
-
-// maxDeep bounds the levels of lists, tables and dotted keys around a value: the
+// Max bounds the levels of lists, tables and dotted keys around a value: the
 // library's time grows with the square of them, and a file may hold many such values.
-const maxDeep = 32
+const Max = 32
 
 // depth is the place in the text.
 type depth struct {
@@ -27,11 +28,11 @@ type level struct {
 	table bool
 }
 
-// tooDeep returns the first line that is nested deeper than maxDeep, 0 if none.
-func tooDeep(text []byte) int {
+// Line returns the first line that is nested deeper than Max, 0 if none.
+func Line(text []byte) int {
 	d := depth{text: text, line: 1}
 	for len(d.text) > 0 {
-		if d.step(); d.deep+d.dots > maxDeep {
+		if d.step(); d.deep+d.dots > Max {
 			return d.line
 		}
 	}
