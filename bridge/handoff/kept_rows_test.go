@@ -57,7 +57,8 @@ func TestKeptRows(t *testing.T) {
 		}
 	}
 	check("at rest")
-	if v := alone(view()); &b.desk.rowsOf(v, human)[0] != &b.desk.rowsOf(v, human)[0] {
+	resting := alone(view())
+	if first, again := b.desk.rowsOf(resting, human), b.desk.rowsOf(resting, human); &first[0] != &again[0] {
 		t.Fatal("a list at rest is made twice")
 	}
 	if _, err := b.callAs(host("a"), row.ID, "one"); err != nil {
