@@ -22,6 +22,8 @@ var inWords = sync.OnceValue(func() []inWord {
 		{regexp.MustCompile(`(?:, )?or run: akk handback (%\d+)`), ": the user hands it back with akk handback $1"},
 		{regexp.MustCompile(`look at the pane: akk (?:screen|explain) (%\d+)`), "ask the user to look at pane $1"},
 		{regexp.MustCompile("(?:run )?`?akk turns --all`?"), "call agent_knock_knock_list"},
+		{regexp.MustCompile("look with `akk list`"), "look with agent_knock_knock_list"},
+		{regexp.MustCompile(`look whether it is stopped \(akk`), "ask the user to look whether it is stopped (akk"},
 		{regexp.MustCompile("(?:run )?`?akk list(?: --all)?`?"), "call agent_knock_knock_list"},
 		{regexp.MustCompile("name the id that `akk watch` returned"), "name the watch_id that agent_knock_knock_watch returned"},
 		{regexp.MustCompile("(run|see) `?akk (doctor|callbacks|certify|store)"), "ask the user to run `akk $2"},

@@ -23,6 +23,7 @@ func TestHostWords(t *testing.T) {
 		"run `akk doctor`":                            "ask the user to run `akk doctor`",
 		"name the id that `akk watch` returned":       "name the watch_id that agent_knock_knock_watch returned",
 		"try again in a moment":                       "try again in a moment",
+		"look whether it is stopped (akk doctor), or end it; then look with `akk list` before it is called again": "ask the user to look whether it is stopped (akk doctor), or end it; then look with agent_knock_knock_list before it is called again",
 	} {
 		if got := hostWords(cli); got != want {
 			t.Errorf("%q\n got %q\nwant %q", cli, got, want)
