@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"akk/agents"
+	"akk/agents/claude"
 	"akk/agents/codex"
 	"akk/agents/lab"
 	"akk/bridge/rpc"
@@ -76,6 +78,52 @@ func TestReplacedAgentEnds(t *testing.T) {
 	}
 	if r.bytes() != pasted("work") || r.took() != "" {
 		t.Fatalf("the agent read %q, the program %q", r.bytes(), r.took())
+	}
+}
+
+// It became another agent, in the same process: the old one's terminal ends, the
+// new one is found. And itself again: it is still there.
+func TestReplacedByAnotherAgent(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, codex.Agent{}, claude.Agent{})
+	first, second := shellAs(t, agents.Codex, actorVersion), shellAs(t, agents.Claude, "2.1.267")
+	socket := s.server()
+	pane := s.tmux(socket, "new-window", "-d", "-P", "-F", "#{pane_id}",
+		"exec "+first+" -c 'read x; exec "+first+` -c "read x; exec `+second+`"'`)
+	var row rpc.Row
+	listed := func(agent, version string) {
+		t.Helper()
+		s.until(agent+" is listed", func() bool {
+			rows := s.rows()
+			if len(rows) == 1 {
+				row = rows[0]
+			}
+			return len(rows) == 1 && row.Agent == agent && row.AgentVersion == version
+		})
+	}
+	listed("codex", actorVersion)
+	was := row
+	mark := imageMark(was.PID)
+	s.tmux(socket, "send-keys", "-t", pane, "Enter")
+	s.until("it began anew", func() bool { return imageMark(was.PID) != mark })
+	r := &role{s: s, socket: socket, pane: pane}
+	s.lookAgain(r)
+	listed("codex", actorVersion)
+	if row.ID != was.ID {
+		t.Errorf("%s was %s", row.ID, was.ID)
+	}
+	s.tmux(socket, "send-keys", "-t", pane, "Enter")
+	listed("claude", "2.1.267")
+	if row.PID != was.PID {
+		t.Errorf("process %d, was %d", row.PID, was.PID)
+	}
+	var gone []rpc.Event
+	s.until("its end is told", func() bool {
+		gone = slices.DeleteFunc(s.events(), func(e rpc.Event) bool { return e.Type != "terminal" || e.Change != "gone" })
+		return len(gone) > 0
+	})
+	if len(gone) != 1 || gone[0].TerminalID != was.ID || gone[0].Reason != errReplaced.Error() {
+		t.Errorf("%+v", gone)
 	}
 }
 
