@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"akk/agents"
 	"akk/agents/claude"
@@ -230,6 +231,59 @@ func TestReplacedWhileSending(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The exec comes some time after the paste, whoever sees it first: once it is
+// there, nobody reads an Enter, and the sender is told so.
+func TestReplacedAfterThePaste(t *testing.T) {
+	t.Parallel()
+	window := newActorAgent().plan.SettleMillis
+	for i := range 6 {
+		delay := time.Duration(i*window/5) * time.Millisecond
+		t.Run(delay.String(), func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			var r *role
+			var row rpc.Row
+			done := make(chan struct{})
+			s.wrap = func(p panes.Provider) panes.Provider {
+				return pastes{p, func() {
+					time.AfterFunc(delay, func() { defer close(done); r.becomes(row.PID) })
+				}}
+			}
+			r = s.actor(s.server(), ways{})
+			row = r.ready()
+			sent, err := s.desk.Send(t.Context(), human, rpc.SendParams{ID: row.ID, Request: "task", AcceptWaitMillis: 50_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-done
+			s.gone(row.ID)
+			// What was typed at the agent and not yet read is the program's: no
+			// look can be later than the key. Nothing is typed twice.
+			read := r.bytes() + r.took()
+			if strings.Count(read, "task") > 1 || strings.Count(read, "\r") > 1 || sent.SafeToRetry {
+				t.Errorf("the agent read %q, the program %q; %s", r.bytes(), r.took(), sent.Reason)
+			}
+			if !sent.Delivered && (strings.Contains(read, "\r") || !strings.Contains(sent.Reason, "Enter was not pressed")) {
+				t.Errorf("the agent read %q, the program %q; %s: %s", r.bytes(), r.took(), sent.SubmissionOutcome, sent.Reason)
+			}
+		})
+	}
+}
+
+// pastes tells when a paste is done.
+type pastes struct {
+	panes.Provider
+	done func()
+}
+
+func (p pastes) Input(ctx context.Context, w panes.Write) (panes.Sent, error) {
+	sent, err := p.Provider.Input(ctx, w)
+	if w.Paste != "" {
+		p.done()
+	}
+	return sent, err
 }
 
 // With the real recognisers: what an agent's process runs after an exec, and
