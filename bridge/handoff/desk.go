@@ -54,24 +54,29 @@ type Desk struct {
 	changed    signal        // a view, a pane or a server changed
 	journalled signal        // an event became durable
 
-	mu       sync.Mutex
-	servers  map[string]*server // by socket
-	opening  map[string]*opening
-	terms    map[*terminal]bool
-	live     map[string]*liveTurn
-	sessions map[string]Session
-	tallies  map[string]tally         // by session, as of the start of the daemon
-	opens    map[string]bool          // sessions whose tally has open turns
-	claims   map[string]chan struct{} // request ids that are being handed over
-	offers   offers                   // which scope a Host was shown
-	whole    atomic.Pointer[wholeList]
-	recents  recents // the journal's end
-	shows    shows
-	watches  map[string]Watch // active ones, by id
-	retained retention        // ended Turns that are to be closed
-	ended    chan struct{}    // a Turn ended
-	closed   bool
-	wg       sync.WaitGroup
+	mu      sync.Mutex
+	servers map[string]*server // by socket
+	opening map[string]*opening
+	wanted  map[string]time.Time // by socket: asked for by somebody, when to look for it again
+	// returning are the sockets that the last daemon was attached to, until that
+	// was tried again.
+	returning map[string]bool
+	started   time.Time
+	terms     map[*terminal]bool
+	live      map[string]*liveTurn
+	sessions  map[string]Session
+	tallies   map[string]tally         // by session, as of the start of the daemon
+	opens     map[string]bool          // sessions whose tally has open turns
+	claims    map[string]chan struct{} // request ids that are being handed over
+	offers    offers                   // which scope a Host was shown
+	resting   atomic.Pointer[restingList]
+	recents   recents // the journal's end
+	shows     shows
+	watches   map[string]Watch // active ones, by id
+	retained  retention        // ended Turns that are to be closed
+	ended     chan struct{}    // a Turn ended
+	closed    bool
+	wg        sync.WaitGroup
 }
 
 // tally sums up a Session's Turns, so that nobody reads thousands of them.
@@ -96,7 +101,7 @@ func New(o Options) (*Desk, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{db: o.DB, attach: o.Attach, agents: o.Agents, log: o.Log, servers: map[string]*server{}, opening: map[string]*opening{},
+	d := &Desk{db: o.DB, attach: o.Attach, agents: o.Agents, log: o.Log, servers: map[string]*server{}, opening: map[string]*opening{}, wanted: map[string]time.Time{}, returning: map[string]bool{}, started: time.Now(),
 		terms: map[*terminal]bool{}, live: map[string]*liveTurn{}, sessions: map[string]Session{}, claims: map[string]chan struct{}{}, tallies: map[string]tally{}, opens: map[string]bool{}}
 	err := d.db.View(func(tx *store.Tx) error {
 		err := sessions.Each(tx, func(id string, err error) { d.log.Error("a session can't be read", "id", id, "error", err) },
@@ -112,6 +117,9 @@ func New(o Options) (*Desk, error) {
 	}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	d.writer = store.NewWriter(d.db)
+	for _, r := range d.Remembered() {
+		d.returning[r.Socket] = true
+	}
 	if err := d.begin(); err != nil {
 		d.cancel()
 		d.writer.Close()
@@ -132,6 +140,7 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 			d.mu.Unlock()
 			return rpc.Server{}, unavailable("try again", "the akk daemon is ending")
 		}
+		d.want(p.Socket)
 		if s := d.servers[p.Socket]; s != nil {
 			d.mu.Unlock()
 			doc := s.doc()
@@ -159,6 +168,7 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 // Reattach attaches a remembered server, if it is still the same one; else it
 // forgets it and says why.
 func (d *Desk) Reattach(ctx context.Context, r ServerRecord) error {
+	defer d.returned(r.Socket)
 	d.mu.Lock()
 	if d.closed || d.servers[r.Socket] != nil || d.opening[r.Socket] != nil {
 		d.mu.Unlock()

@@ -61,6 +61,8 @@ type paneState struct {
 	looked time.Time
 	last   time.Time // newest output
 	group  int       // foreground process group at the last look
+
+	scanned bool // a look is over
 }
 
 func (s *server) run(ctx context.Context) {
@@ -237,6 +239,7 @@ func (s *server) scan(ctx context.Context, id string) {
 	if p == nil || s.gone || ctx.Err() != nil {
 		return
 	}
+	p.scanned = true
 	p.group = foregroundGroup(p.info.PanePID)
 	if p.info.Sidebar {
 		return

@@ -71,7 +71,7 @@ func (d *Desk) rowsOf(views []*view, c rpc.Caller) []rpc.Row {
 		kept[i] = d.keptRow(v, c)
 		rest = rest && kept[i] != nil
 	}
-	if last := d.whole.Load(); rest && last != nil && slices.Equal(last.kept, kept) {
+	if last := d.resting.Load(); rest && last != nil && slices.Equal(last.kept, kept) {
 		return last.rows
 	}
 	rows := make([]rpc.Row, len(views))
@@ -83,13 +83,13 @@ func (d *Desk) rowsOf(views []*view, c rpc.Caller) []rpc.Row {
 		}
 	}
 	if rest {
-		d.whole.Store(&wholeList{kept, rows})
+		d.resting.Store(&restingList{kept, rows})
 	}
 	return rows
 }
 
-// wholeList is the newest list of terminals that all rest.
-type wholeList struct {
+// restingList is the newest list of terminals that all rest.
+type restingList struct {
 	kept []*keptRow
 	rows []rpc.Row
 }

@@ -115,7 +115,8 @@ func (d *Desk) unordered(socket string) []*view {
 }
 
 // List is the document of the list tool.
-func (d *Desk) List(_ context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
+func (d *Desk) List(ctx context.Context, c rpc.Caller, p rpc.ListParams) (rpc.List, error) {
+	d.ready(ctx, p.Socket, false)
 	d.look(p.Socket, askAge)
 	return d.list(c, p)
 }

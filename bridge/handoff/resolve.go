@@ -25,6 +25,7 @@ func target(v *view) string {
 // resolve returns the terminal that id names. A terminal that a Host knows from
 // before the daemon's start is waited for while its server is being looked at.
 func (d *Desk) resolve(id, socket string) (*view, *rpc.Error) {
+	d.whole(d.ctx, socket, false)
 	late := time.NewTimer(freshFor)
 	defer late.Stop()
 	for {
@@ -160,6 +161,7 @@ type pane struct {
 
 // resolvePane returns the pane that id names: "%3", or a terminal.
 func (d *Desk) resolvePane(id, socket string) (pane, *rpc.Error) {
+	d.whole(d.ctx, socket, false)
 	if !strings.HasPrefix(id, "%") {
 		v, err := d.resolve(id, socket)
 		if err != nil {

@@ -44,6 +44,7 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if p.Explicit && p.SessionID != "" {
 		return rpc.Send{}, usage("name the terminal", "an explicit send goes to a terminal, not to a session")
 	}
+	d.ready(ctx, p.Socket, p.ID == "")
 	v, bad := d.sendTarget(p)
 	if bad != nil {
 		return rpc.Send{}, bad

@@ -92,8 +92,9 @@ type view struct {
 	follows  []string // ids of the Turns that it follows
 	cmd      string
 	tty      int
-	retry    bool // the current Turn's Enter may be pressed again
-	kept     bool // a cleared draft can be put back
+	since    time.Time // when the terminal was first seen
+	retry    bool      // the current Turn's Enter may be pressed again
+	kept     bool      // a cleared draft can be put back
 	at       time.Time
 
 	rows keptRows // drawn of it
@@ -389,7 +390,7 @@ func (t *terminal) publicID() string { return terminalID(t.agent.Kind(), t.facts
 func (t *terminal) publish() {
 	t.refresh()
 	f := t.facts
-	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc, cmd: t.cmd, tty: t.tty,
+	v := &view{Facts: f, key: t.key, id: t.publicID(), aliases: t.aliases, kind: t.agent.Kind(), vers: t.vers, proc: t.proc, cmd: t.cmd, tty: t.tty, since: t.firstSeen,
 		children: t.children, nativeID: t.nativeID(), logState: t.log, session: t.session, recent: t.recent, turns: t.turnCount, at: t.desk.now()}
 	if t.cur != nil {
 		turn := t.cur.disp.Turn
