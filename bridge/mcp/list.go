@@ -91,8 +91,14 @@ type listEntry struct {
 	Demo             string    `json:"demo"`
 	Hold             *rpc.Hold `json:"hold"`
 	AvailableActions struct {
-		Send *struct{} `json:"send"`
+		Send *listSend `json:"send"`
 	} `json:"available_actions"`
+}
+
+// listSend is what a terminal offers: one that works, or holds something else,
+// takes a task only if its user wants that.
+type listSend struct {
+	UserIntent bool `json:"requires_user_intent"`
 }
 
 func listText(l *listBrief) string {
@@ -132,8 +138,8 @@ func listText(l *listBrief) string {
 // rowText says in a few words what a terminal is doing.
 func rowText(r *rpc.Row) string {
 	e := listEntry{Agent: r.Agent, ActivityState: r.ActivityState, Demo: r.Demo, Hold: r.Hold}
-	if r.AvailableActions["send"].Tool != "" {
-		e.AvailableActions.Send = &struct{}{}
+	if send := r.AvailableActions["send"]; send.Tool != "" {
+		e.AvailableActions.Send = &listSend{send.RequiresUserIntent}
 	}
 	return e.text()
 }
@@ -145,6 +151,8 @@ func (e *listEntry) text() string {
 		return "a recording of " + e.Agent + ", not a live agent; it takes no task"
 	case e.ActivityState == "awaiting_approval":
 		s = "waits for an answer to its dialog"
+	case e.AvailableActions.Send != nil && e.AvailableActions.Send.UserIntent:
+		s += ", takes a task only if its user wants that now"
 	case e.AvailableActions.Send != nil:
 		s += ", takes a task"
 	}

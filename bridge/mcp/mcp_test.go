@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -337,6 +338,24 @@ func TestWaitForAnUnreadTerminal(t *testing.T) {
 	r := callTool(t, cs, "status", map[string]any{"conversation_id": termID, "wait_seconds": 45})
 	if doc := docOf(t, r); doc["timed_out"] == true || time.Since(began) < time.Second || strings.Contains(textOf(r), "unknown") {
 		t.Errorf("after %v: %v", time.Since(began), doc)
+	}
+}
+
+// An agent that exits while it is waited for is no unknown terminal.
+func TestWaitForAnAgentThatExits(t *testing.T) {
+	first := open(agents.Working)
+	first.Conversation, first.TurnID = nil, ""
+	d, _ := waitDesk(first)
+	known, looks := d.status, atomic.Int32{}
+	d.status = func(ctx context.Context, p rpc.StatusParams) (rpc.Status, error) {
+		if looks.Add(1) > 1 {
+			return rpc.Status{}, &rpc.Error{Code: rpc.CodeNotFound, Message: "no agent's terminal is called that"}
+		}
+		return known(ctx, p)
+	}
+	r := callTool(t, connect(t, Options{Desk: cutDesk{d}}, nil), "status", map[string]any{"conversation_id": termID, "wait_seconds": 45})
+	if !r.IsError || !strings.Contains(textOf(r), "has exited while it was waited for") {
+		t.Error(textOf(r))
 	}
 }
 

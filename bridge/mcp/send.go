@@ -25,6 +25,7 @@ var sendTool = &tool{
 	name:  "send",
 	title: "Send a task to an agent",
 	description: "Type one task into an agent's visible terminal and press Enter. Name terminal_id or session_id as available_actions.send does, or neither if exactly one terminal is ready. " +
+		"Into a terminal that works it goes only by terminal_id, and only where available_actions.send is there with requires_user_intent: if the user wants it there now. " +
 		"Refused, with nothing typed, while a dialog, a draft, an open menu or the human has the terminal. On success the result has a turn_id: follow it with agent_knock_knock_status. " +
 		"If do_not_retry is true, do not send it again.",
 	input: `{"type":"object","additionalProperties":false,"properties":{

@@ -56,7 +56,7 @@ func newRecord(a *app) *cobra.Command {
 					switch {
 					case b.Gap:
 						a.note("the recording has a gap at %s: the pane wrote faster than it could be kept", at.Round(time.Millisecond))
-						return w.Event(cast.Event{Time: at, Kind: cast.Marker, Data: "gap"})
+						return w.Event(cast.Event{Time: at, Kind: cast.Marker, Data: gapLabel})
 					case b.Resize != "":
 						return w.Event(cast.Event{Time: at, Kind: cast.Resize, Data: b.Resize})
 					}

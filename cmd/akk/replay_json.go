@@ -52,7 +52,9 @@ func (a *app) markers(in io.Reader, name string, f replayFlags, yield func(marke
 	}
 	seen := 0
 	at := func(e cast.Event, s *vtparse.Screen) error {
-		seen++
+		if e.Data != gapLabel { // that one akk set itself
+			seen++
+		}
 		d := markerDoc{Screen: s}
 		d.Marker, d.Label = splitLabel(e.Data)
 		if agent != nil {
@@ -72,6 +74,9 @@ func (a *app) markers(in io.Reader, name string, f replayFlags, yield func(marke
 	}
 	return nil
 }
+
+// gapLabel is the marker of a place where the recorder has missed something.
+const gapLabel = "gap"
 
 // endMarker is the label at the end of a recording without markers.
 const endMarker = "0 the end"
