@@ -186,18 +186,19 @@ func (c *Config) check() *keyProblem {
 		}
 		c.Store.Dir = filepath.Clean(d)
 	}
-	seen := map[string]string{}
-	for _, k := range c.Keys.named() {
-		if k.key == "" {
-			continue
-		}
+	seen := map[string]int{}
+	set, all := c.Keys.named(), c.Filled().Keys.named()
+	for i, k := range all {
 		if r := []rune(k.key); len(r) != 1 || r[0] <= ' ' || r[0] == 0x7f {
 			return bad("keys."+k.name, fmt.Sprintf("%q is not one printable character", k.key), `give one character, e.g. "j"`)
 		}
-		if other, ok := seen[k.key]; ok {
-			return bad("keys."+k.name, fmt.Sprintf("%q is the key for %s already", k.key, other), "give each its own key")
+		if n, ok := seen[k.key]; ok {
+			if set[i].key == "" { // it is the other one that the file sets
+				i, n = n, i
+			}
+			return bad("keys."+all[i].name, fmt.Sprintf("%q is the key for %s already", k.key, all[n].name), "give each its own key")
 		}
-		seen[k.key] = k.name
+		seen[k.key] = i
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ func TestParse(t *testing.T) {
 		{"dots in a path", "servers = [\"/" + strings.Repeat("./", 500) + "s\"]\n", "", 0},
 		{"braces in a text", "servers = [\"" + strings.Repeat("{", 5000) + "\"]\n", "", 0},
 		{"a ruler", "# " + strings.Repeat(".", 500) + "\n", "", 0},
+		{"a key that another has by default", "[keys]\nup = \"q\"\n", "keys.up: \"q\" is the key for leave already", 2},
 		{"one key twice", "[keys]\nup = \"j\"\ndown = \"j\"\n", "already", 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
