@@ -23,7 +23,8 @@ type sessionLog struct {
 	app    *agents.AppStatus
 	tail   *agents.Tail
 	turns  turns
-	told   bool // the session's id was given out
+	told   bool      // the session's id was given out
+	left   time.Time // since when the status names another session, zero = it does not
 	now    func() time.Time
 }
 
@@ -69,6 +70,11 @@ func (l *sessionLog) WatchPaths() []string {
 	return append(paths, projectDir(l.config, l.st.Cwd), filepath.Join(l.config, "projects"))
 }
 
+// endGrace is how long a session that was left is read on for the end of its open
+// turn: Claude Code writes it after the status file names the next one, when a
+// /clear was waiting for that end. Some 0.1 s were seen.
+const endGrace = time.Second
+
 // Poll reads what came since the last call.
 func (l *sessionLog) Poll() ([]agents.LogEvent, error) {
 	st, mod, err := readStatus(l.path)
@@ -85,13 +91,16 @@ func (l *sessionLog) Poll() ([]agents.LogEvent, error) {
 		return out, err
 	}
 	if st.SessionID != "" && st.SessionID != l.st.SessionID {
-		if len(out) > 0 {
+		if l.left.IsZero() {
+			l.left = l.now()
+		}
+		if len(out) > 0 || l.turns.open && l.now().Sub(l.left) < endGrace {
 			return out, nil // what ended the old session goes out under its path
 		}
 		l.leave(st)
 		out, err = l.read()
 	} else if st.SessionID != "" {
-		l.st = st
+		l.st, l.left = st, time.Time{}
 	}
 	out = append(out, l.turns.rest(l.app, l.now())...)
 	return out, err
@@ -102,7 +111,7 @@ func (l *sessionLog) leave(st status) {
 	if l.tail != nil {
 		l.tail.Close()
 	}
-	l.tail, l.st, l.told = nil, st, false
+	l.tail, l.st, l.told, l.left = nil, st, false, time.Time{}
 	l.turns = turns{session: st.SessionID}
 }
 

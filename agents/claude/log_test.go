@@ -364,3 +364,42 @@ func FuzzParseLine(f *testing.F) {
 		}
 	})
 }
+
+// Claude Code writes the end of an interrupted turn after its status names the next
+// session, when a /clear was waiting for that end (2.1.267, seen on a fast machine).
+// A turn whose end never comes does not hold the next session up for long.
+func TestEndAfterTheClear(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		l := newLive(t)
+		l.status("s1", "busy")
+		l.add("s1", fmt.Sprintf(lineUser, "a"))
+		log, err := Agent{}.OpenLog(&l.proc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		now := time.Now()
+		log.(*sessionLog).now = func() time.Time { return now }
+		l.poll(log)
+		l.status("s2", "idle")
+		l.add("s2", fmt.Sprintf(lineUser, "b"))
+		if got := l.poll(log); got != "" || !log.State().TurnOpen || !strings.HasSuffix(log.Path(), "s1.jsonl") {
+			t.Fatalf("before its end: %q %s", got, log.Path())
+		}
+		now = now.Add(endGrace / 2)
+		if ends {
+			l.add("s1", lineEnd)
+			if got := l.poll(log); got != "completed t1\n" || !strings.HasSuffix(log.Path(), "s1.jsonl") {
+				t.Fatalf("its end: %q %s", got, log.Path())
+			}
+		} else {
+			if got := l.poll(log); got != "" {
+				t.Fatalf("nothing has come: %q", got)
+			}
+			now = now.Add(endGrace)
+		}
+		if got := l.poll(log); got != "session \naccepted t1\nturn_started t1\n" || !strings.HasSuffix(log.Path(), "s2.jsonl") {
+			t.Fatalf("the next session: %q %s", got, log.Path())
+		}
+	}
+}
