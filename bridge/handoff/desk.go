@@ -170,7 +170,15 @@ func (d *Desk) Attach(ctx context.Context, p rpc.AttachParams) (rpc.Server, erro
 func (d *Desk) Reattach(ctx context.Context, r ServerRecord) error {
 	defer d.returned(r.Socket)
 	d.mu.Lock()
-	if d.closed || d.servers[r.Socket] != nil || d.opening[r.Socket] != nil {
+	if o := d.opening[r.Socket]; o != nil { // somebody asked for it: it is not back before that is over
+		d.mu.Unlock()
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	}
+	if d.closed || d.servers[r.Socket] != nil {
 		d.mu.Unlock()
 		return nil
 	}

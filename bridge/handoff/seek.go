@@ -66,8 +66,9 @@ func (d *Desk) seek(ctx context.Context, socket string) {
 	all.Wait()
 }
 
-// ready sees to it that what is there is known before somebody is told of all.
-func (d *Desk) ready(ctx context.Context, socket string, read bool) {
+// ready sees to it that what is there is known before somebody is told of all, and
+// tells whether it is.
+func (d *Desk) ready(ctx context.Context, socket string, read bool) bool {
 	d.seek(ctx, socket)
-	d.whole(ctx, socket, read)
+	return d.whole(ctx, socket, read)
 }

@@ -44,7 +44,10 @@ func (d *Desk) Send(ctx context.Context, c rpc.Caller, p rpc.SendParams) (rpc.Se
 	if p.Explicit && p.SessionID != "" {
 		return rpc.Send{}, usage("name the terminal", "an explicit send goes to a terminal, not to a session")
 	}
-	d.ready(ctx, p.Socket, p.ID == "")
+	choose := p.ID == "" && p.SessionID == ""
+	if known := d.ready(ctx, p.Socket, choose); choose && !known {
+		return rpc.Send{}, refused("try again in a moment, or name the terminal", "not every terminal that is there is known yet; nothing was typed")
+	}
 	v, bad := d.sendTarget(p)
 	if bad != nil {
 		return rpc.Send{}, bad

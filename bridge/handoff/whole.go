@@ -15,10 +15,11 @@ import (
 const wholeTick = 10 * time.Millisecond
 
 // whole waits until every pane of a server ("" = of all) was looked at, and with
-// read until what was found was read, too; freshFor at most.
-func (d *Desk) whole(ctx context.Context, socket string, read bool) {
+// read until what was found was read, too; freshFor at most. It tells whether that
+// is so: who chooses among all that is there must not choose from less.
+func (d *Desk) whole(ctx context.Context, socket string, read bool) bool {
 	if !d.growing(socket, read) {
-		return
+		return true
 	}
 	late, tick := time.NewTimer(freshFor), time.NewTicker(wholeTick)
 	defer late.Stop()
@@ -27,22 +28,24 @@ func (d *Desk) whole(ctx context.Context, socket string, read bool) {
 		select {
 		case <-tick.C:
 		case <-late.C:
-			return
+			return !d.growing(socket, read)
 		case <-ctx.Done():
-			return
+			return false
 		case <-d.ctx.Done():
-			return
+			return false
 		}
 	}
+	return true
 }
 
-// growing tells whether something that is there may not be known yet.
+// growing tells whether something that is there may not be known yet. Who needs it
+// read is told so for as long as it takes, others in the first moments only.
 func (d *Desk) growing(socket string, read bool) bool {
 	now := d.now()
 	young := func(t time.Time) bool { return now.Sub(t) < freshFor }
-	fresh := young(d.started) && d.awaited(socket)
+	fresh := (read || young(d.started)) && d.awaited(socket)
 	for _, s := range d.serverList() {
-		if (socket == "" || socket == s.id.Socket) && young(s.since) {
+		if (socket == "" || socket == s.id.Socket) && (read || young(s.since)) {
 			if s.unlooked() {
 				return true
 			}

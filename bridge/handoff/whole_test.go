@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"akk/agents"
 	"akk/bridge/rpc"
@@ -41,6 +42,25 @@ func TestRightAfterTheStart(t *testing.T) {
 		if err := <-back; err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// As long as a server of before is not back, nobody chooses the only terminal that
+// is ready: it may not be the only one.
+func TestNoChoiceFromHalfADesk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	p := b.w.play()
+	b.row(p, agents.Idle)
+	b.desk.mu.Lock()
+	b.desk.returning["/another"] = true
+	b.desk.started = b.desk.started.Add(-time.Minute)
+	b.desk.mu.Unlock()
+	_, err := b.send("", "to nobody in particular")
+	b.refused(err, "not every terminal that is there is known yet")
+	b.desk.returned("/another")
+	if _, err := b.send("", "to the only one"); err != nil {
+		t.Error(err)
 	}
 }
 

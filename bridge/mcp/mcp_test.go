@@ -354,7 +354,7 @@ func TestWaitForAnAgentThatExits(t *testing.T) {
 		return known(ctx, p)
 	}
 	r := callTool(t, connect(t, Options{Desk: cutDesk{d}}, nil), "status", map[string]any{"conversation_id": termID, "wait_seconds": 45})
-	if !r.IsError || !strings.Contains(textOf(r), "has exited while it was waited for") {
+	if !r.IsError || !strings.Contains(textOf(r), "is not there any more; it was when the wait began") {
 		t.Error(textOf(r))
 	}
 }

@@ -83,7 +83,7 @@ var statusTool = &tool{
 			now, err := c.Desk.Status(ctx, p)
 			if err != nil {
 				if st.Terminal != nil && p.TurnID == "" && code(err) == rpc.CodeNotFound {
-					err = &rpc.Error{Code: rpc.CodeNotFound, Message: "the agent of " + st.Terminal.ID + " has exited while it was waited for", Cure: "call agent_knock_knock_list to see what is there"}
+					err = &rpc.Error{Code: rpc.CodeNotFound, Message: "the agent of " + st.Terminal.ID + " is not there any more; it was when the wait began", Cure: "call agent_knock_knock_list to see what is there"}
 				}
 				return false, err // st stays what was known
 			}
